@@ -1,0 +1,1 @@
+"""Veridical: does a language model's score mean what it claims?"""

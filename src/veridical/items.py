@@ -1,0 +1,207 @@
+"""The nouns: items, choices, groupings, suites and responses.
+
+Everything here is frozen, typed and validated on construction. Nothing here knows a model or a file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from enum import StrEnum
+from functools import cached_property
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from veridical.prompts.template import Prompt
+
+Factor = str | int | float | bool
+Mode = Literal["loglikelihood", "generate", "classify", "readout"]
+Name = Annotated[str, StringConstraints(min_length=1)]
+
+
+class Frozen(BaseModel):
+    """Base of the nouns: immutable, and a misspelt field is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def digest(value: object, length: int = 16) -> str:
+    """The first `length` hexadecimal digits of SHA-256 over canonical JSON (sorted keys, no spaces)."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:length]
+
+
+class Choice(Frozen):
+    """One way to answer an item.
+
+    `continuation` is the text whose log-likelihood is scored. `context` replaces the prompt's text for this
+    choice alone, for items whose choices differ before the scored text (WinoGrande's partial scoring).
+    """
+
+    label: Name
+    continuation: str
+    context: str | None = None
+
+
+class Item(Frozen):
+    """One question.
+
+    `gold` is a set of labels (more than one may be right); `golds` holds other gold systems by name
+    (`logical`, `pragmatic`); `human` is a distribution over labels, summing to 1, where one is known.
+    `factors` say what the item varies (telicity, verb class, category). `name` is the id that the source
+    gave the item, for display only: `id` comes from the content, so shuffling a file changes nothing.
+    """
+
+    fields: Mapping[str, str]
+    choices: Annotated[tuple[Choice, ...], Field(min_length=1)]
+    gold: tuple[str, ...] = ()
+    golds: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    human: Mapping[str, float] = Field(default_factory=dict)
+    factors: Mapping[str, Factor] = Field(default_factory=dict)
+    name: str = ""
+
+    @cached_property
+    def id(self) -> str:
+        """Sixteen hexadecimal digits of the content: fields, choices and gold, not name or factors."""
+        return digest(self.model_dump(include={"fields", "choices", "gold", "golds"}))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(choice.label for choice in self.choices)
+
+    @model_validator(mode="after")
+    def _labels_agree(self) -> Self:
+        labels = self.labels
+        if len(set(labels)) != len(labels):
+            raise ValueError(f"choices repeat a label: {', '.join(labels)}")
+        named = {*self.gold, *self.human, *(label for gold in self.golds.values() for label in gold)}
+        if stray := sorted(named - set(labels)):
+            raise ValueError(f"no choice is labelled {', '.join(stray)}: the labels are {', '.join(labels)}")
+        if self.human and abs(sum(self.human.values()) - 1) > 1e-6:
+            raise ValueError(f"human label distribution sums to {sum(self.human.values()):g}, not 1")
+        return self
+
+
+class Member(Frozen):
+    """An item's place in a set. `role` says what it is there for; `cluster` is the unit above the set."""
+
+    set: Name
+    item: Name
+    role: str = ""
+    cluster: str = ""
+
+
+class Grouping(Frozen):
+    """Named sets over a suite's items. An item may stand in several sets and in several groupings."""
+
+    name: Name
+    members: tuple[Member, ...]
+
+    def sets(self) -> dict[str, tuple[Member, ...]]:
+        """Set id to its members, in the order of first appearance."""
+        sets: dict[str, list[Member]] = {}
+        for member in self.members:
+            sets.setdefault(member.set, []).append(member)
+        return {name: tuple(members) for name, members in sets.items()}
+
+
+class Suite(Frozen):
+    """A named, versioned collection of item sets with its label space, prompts and measures.
+
+    The first grouping is the one that resamples (its sets are the units of every interval).
+    `inputs` maps an input's name to the item fields that it shows; `full` shows all of them.
+    `measures` names the measure set that judges it (`veridical.judge.MEASURE_SETS`).
+    """
+
+    name: Name
+    version: Name
+    title: str = ""
+    licence: str = ""
+    citation: str = ""
+    labels: tuple[str, ...] = ()
+    measures: str = "accuracy"
+    normalisation: Literal["sum", "token", "char", "byte", "unconditional"] = "sum"
+    prompts: Annotated[tuple[Prompt, ...], Field(min_length=1)]
+    inputs: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    groupings: tuple[Grouping, ...] = ()
+    items: Annotated[tuple[Item, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _parts_agree(self) -> Self:
+        ids: dict[str, int] = {}
+        for position, item in enumerate(self.items):
+            if item.id in ids:
+                raise ValueError(f"items {ids[item.id]} and {position} (from 0) have the same content")
+            ids[item.id] = position
+        for grouping in self.groupings:
+            for member in grouping.members:
+                if member.item not in ids:
+                    raise ValueError(f"grouping {grouping.name!r} names an unknown item {member.item!r}")
+        names = [prompt.name for prompt in self.prompts]
+        if len(set(names)) != len(names):
+            raise ValueError(f"prompts repeat a name: {', '.join(names)}")
+        return self
+
+    @cached_property
+    def content_hash(self) -> str:
+        """Sixteen hexadecimal digits over everything that is asked and how it is judged."""
+        return digest(self.model_dump(mode="json", exclude={"title", "licence", "citation"}))
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Item]:
+        return {item.id: item for item in self.items}
+
+    def grouping(self, name: str | None = None) -> Grouping:
+        """The grouping of that name, the first without one; singletons where the suite has none.
+
+        Raises KeyError for a name the suite does not have.
+        """
+        if name is None:
+            if self.groupings:
+                return self.groupings[0]
+            return Grouping(name="item", members=tuple(Member(set=i.id, item=i.id) for i in self.items))
+        return {grouping.name: grouping for grouping in self.groupings}[name]
+
+
+class Status(StrEnum):
+    """What became of a question. Never folded into correctness."""
+
+    OK = "ok"
+    UNPARSED = "unparsed"
+    AMBIGUOUS = "ambiguous"
+    EMPTY = "empty"
+    TRUNCATED = "truncated"
+    TIED = "tied"
+    NON_FINITE = "non_finite"
+    TOO_LONG = "too_long"
+    ERROR = "error"
+
+
+class Response(Frozen):
+    """What came back for one (item, input, prompt, choice order, mode, repeat) from one answerer.
+
+    `label` is the answer and is set exactly when `status` is `ok`. `scores` holds the log-likelihood of every
+    choice under the suite's normalisation, by label, and is empty where nothing was scored.
+    """
+
+    suite: str
+    item: str
+    model: str
+    answerer: str = "model"
+    input: str = "full"
+    prompt: str
+    mode: Mode
+    order: int = 0
+    repeat: int = 0
+    status: Status
+    label: str | None = None
+    scores: Mapping[str, float] = Field(default_factory=dict)
+    text: str | None = None
+
+    @model_validator(mode="after")
+    def _label_iff_ok(self) -> Self:
+        if (self.label is not None) != (self.status is Status.OK):
+            raise ValueError(f"label {self.label!r} with status {self.status.value!r}")
+        return self

@@ -1,0 +1,37 @@
+"""The frame of responses: what every measure reads, whoever answered.
+
+One row is one response. `scores` and `labels` run in parallel over the item's choices in the suite's order (not in
+the order in which the prompt named them); `scores` holds summed log-likelihoods and is null where nothing was
+scored. `label` is set exactly where `status` is `ok`.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+KEY = ("suite", "model", "answerer", "input", "prompt", "mode")
+"""What tells one answering of a suite from another; `order` and `repeat` vary within."""
+
+SCHEMA = pl.Schema(
+    {
+        "suite": pl.String(),
+        "model": pl.String(),
+        "answerer": pl.String(),
+        "input": pl.String(),
+        "prompt": pl.String(),
+        "mode": pl.String(),
+        "order": pl.Int64(),
+        "repeat": pl.Int64(),
+        "item": pl.String(),
+        "status": pl.String(),
+        "label": pl.String(),
+        "labels": pl.List(pl.String()),
+        "scores": pl.List(pl.Float64()),
+        "label_mass": pl.Float64(),
+        "margin": pl.Float64(),
+        "text": pl.String(),
+        "detail": pl.String(),
+    }
+)
+"""`label_mass` is the probability the model gives to the choices together; `margin` the difference in
+log-likelihood between the best and the second choice (near ties are small ones)."""

@@ -1,0 +1,148 @@
+"""What a caller may rely on from whatever answers.
+
+A query says what is put to a model; a request is that query as this model sees it (token ids, or messages for
+a server); an outcome is what came back. Models know nothing of suites: they see queries only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, runtime_checkable
+
+from veridical.items import Status, digest
+from veridical.prompts.template import Context
+
+FinishReason = Literal["stop", "length", ""]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A context and, to score choices, one continuation a choice.
+
+    `contexts` holds one context for all choices, or one a choice. Without continuations the model is to
+    generate. `unconditional` asks for each continuation's score without its context as well.
+    """
+
+    contexts: tuple[Context, ...]
+    continuations: tuple[str, ...] = ()
+    unconditional: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.contexts) not in (1, len(self.continuations)):
+            raise ValueError(f"{len(self.contexts)} contexts for {len(self.continuations)} continuations")
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationSettings:
+    """Greedy decoding: where to stop."""
+
+    max_new_tokens: int = 512
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSequence:
+    """A context and a continuation as token ids. `joined` marks a token that spanned the two texts."""
+
+    context: tuple[int, ...]
+    continuation: tuple[int, ...] = ()
+    n_chars: int = 0
+    n_bytes: int = 0
+    joined: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A query as one model sees it. Two requests with one key have the same answer.
+
+    `notes` records what rendering had to do (`system_folded`: the template takes no system turn).
+    """
+
+    sequences: tuple[TokenSequence, ...]
+    unconditional: tuple[TokenSequence, ...] = ()
+    settings: GenerationSettings | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def scores_choices(self) -> bool:
+        return self.settings is None
+
+    def key(self, fingerprint: str, repeat: int = 0) -> str:
+        """Everything that can change the answer: model, token ids, settings, repeat. 32 hex digits."""
+        ids = [[list(s.context), list(s.continuation)] for s in (*self.sequences, *self.unconditional)]
+        settings = None if self.settings is None else self.settings.max_new_tokens
+        return digest([fingerprint, ids, len(self.unconditional), settings, repeat], length=32)
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceScore:
+    """The log-likelihood (natural log, float32 sums) of one choice and what normalises it."""
+
+    total: float
+    n_tokens: int
+    n_chars: int
+    n_bytes: int
+    unconditional: float | None = None
+    joined: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came back for one request.
+
+    `status` is `ok` where the model did its part; what the text or the scores then mean is judged later.
+    `too_long` (skipped, never cut), `empty` (a choice with no token to score), `non_finite` and `truncated`
+    (the token limit came first) are facts about the request; `error` is never stored as an answer.
+    """
+
+    status: Status
+    scores: tuple[ChoiceScore, ...] = ()
+    text: str | None = None
+    n_tokens: int = 0
+    finish: FinishReason = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What makes a model's answers what they are, by name: weights, dtype, tokenizer, engine, ..."""
+
+    parts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        return digest(dict(self.parts), length=32)
+
+
+OnOutcome = Callable[[int, Outcome], None]
+
+
+@runtime_checkable
+class LanguageModel(Protocol):
+    """Answers requests.
+
+    What holds for every backend: the outcome of a request does not depend on the other requests of the call,
+    on their order or on the size of batches (near ties aside, which are counted); equal requests are computed
+    once; a request that is too long is answered `too_long`; one bad request never loses the others.
+    """
+
+    @property
+    def name(self) -> str:
+        """The model as the user spelt it (`smollm2`, `hf/ORG/NAME`)."""
+
+    @property
+    def fingerprint(self) -> Fingerprint: ...
+
+    @property
+    def n_parameters(self) -> int | None:
+        """Number of parameters, None where it is not known."""
+
+    def prepare(self, query: Query, settings: GenerationSettings | None = None) -> Request:
+        """Render and tokenise: no forward pass. `settings` are for queries without continuations.
+
+        Raises UserError where the model cannot be asked this (no chat template for a conversation that needs
+        one, say).
+        """
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[tuple[int, Outcome]]:
+        """(position in `requests`, outcome) for every request, in the order in which they finish."""

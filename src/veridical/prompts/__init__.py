@@ -1,0 +1,1 @@
+"""How an item is asked: prompts as data, chat rendering, answer parsing."""

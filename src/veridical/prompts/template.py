@@ -1,0 +1,110 @@
+"""A prompt: how an item is put to a model, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Literal, Self
+
+from jinja2 import StrictUndefined, Template, TemplateError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+Role = Literal["system", "user", "assistant"]
+
+# Sandboxed, since a suite file may come from anywhere; strict, since a misspelt field must not vanish.
+_ENVIRONMENT = ImmutableSandboxedEnvironment(
+    undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A context in turns. A last turn of the assistant's is the beginning of its answer."""
+
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlainText:
+    """A context that is put to the model as it stands, with no chat template."""
+
+    text: str
+
+
+Context = Conversation | PlainText
+
+
+@lru_cache(maxsize=256)
+def _compiled(source: str) -> Template:
+    return _ENVIRONMENT.from_string(source)
+
+
+class Prompt(BaseModel):
+    """A prompt of a suite.
+
+    `system`, `user` and `assistant` are Jinja templates over the item's fields, `labels` (the label names in
+    the order in which they are to be named) and `glosses` (what each label means). A field that the input
+    withholds is undefined, and `{% if premise is defined %}` says what to do then.
+    `answer` says what form of reply is asked for; a prompt that `reasons` needs mode `generate`.
+    `orders` is how many rotations of the label order are asked where the user does not say; 0 stands for all.
+    `plain` puts `user` to the model as text, without a chat template (benchmarks scored by continuation).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Annotated[str, StringConstraints(min_length=1)]
+    system: str = ""
+    user: str
+    assistant: str = ""
+    answer: Literal["label", "json"] = "label"
+    reasons: bool = False
+    orders: int = Field(default=1, ge=0)
+    glosses: Mapping[str, str] = Field(default_factory=dict)
+    plain: bool = False
+
+    @model_validator(mode="after")
+    def _templates_compile(self) -> Self:
+        for part in ("system", "user", "assistant"):
+            try:
+                _compiled(getattr(self, part))
+            except TemplateError as error:
+                raise ValueError(f"template {part!r} of prompt {self.name!r}: {error}") from error
+        return self
+
+    def render(self, fields: Mapping[str, str], labels: Sequence[str]) -> Context:
+        """The context for an item that shows `fields`, naming the labels in the order given.
+
+        Raises ValueError where the template needs a field that is not there.
+        """
+        values = {**fields, "labels": list(labels), "glosses": dict(self.glosses)}
+
+        def part(name: str) -> str:
+            try:
+                return _compiled(getattr(self, name)).render(values).strip()
+            except TemplateError as error:
+                raise ValueError(f"prompt {self.name!r}, {name} part: {error}") from error
+
+        if self.plain:
+            return PlainText(part("user"))
+        turns: tuple[tuple[Role, str], ...] = (
+            ("system", part("system")),
+            ("user", part("user")),
+            ("assistant", part("assistant")),
+        )
+        return Conversation(tuple(Message(role, content) for role, content in turns if content))
+
+
+def rotations(labels: Sequence[str], orders: int) -> tuple[tuple[str, ...], ...]:
+    """The first `orders` rotations of `labels` (0 means all, which puts each label once in each place)."""
+    count = len(labels) if orders == 0 else min(orders, max(len(labels), 1))
+    return tuple((*labels[k:], *labels[:k]) for k in range(count))
