@@ -1,8 +1,8 @@
 """The frame of responses: what every measure reads, whoever answered.
 
-One row is one response. `scores` and `labels` run in parallel over the item's choices in the suite's order (not in
-the order in which the prompt named them); `scores` holds summed log-likelihoods and is null where nothing was
-scored. `label` is set exactly where `status` is `ok`.
+One row is one response. `scores` and `labels` run in parallel over the item's choices in the suite's order,
+not in the order in which the prompt named them; `scores` holds summed log-likelihoods and is null where
+nothing was scored. `label` is set exactly where `status` is `ok`.
 """
 
 from __future__ import annotations
