@@ -1,0 +1,276 @@
+"""Proves the invariants of the suite `imperfective`, and prints them: `python -m` this module.
+
+Each check returns a finding: what was found, what is required, and whether it holds. A check that needs a
+package that is not installed says so and holds nothing against the suite.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Literal
+
+from lemminflect import getAllInflections
+from rich.console import Console
+from rich.table import Table
+
+from veridical.errors import UserError
+from veridical.items import Item
+from veridical.suites.imperfective.builder import Group, build_sets
+from veridical.suites.imperfective.leakage import FEATURES, telicity_accuracy
+from veridical.suites.imperfective.lexicon import Lexicon, read_lexicon
+
+Sets = Mapping[str, Mapping[Group, Item]]
+Verdict = Literal["holds", "fails", "skipped"]
+
+CLASSES = ("Creation", "Change_of_State", "Consumption", "Motion_to_Goal")
+GOLD = {"A": "False", "B": "True", "C": "Unknown", "D": "True", "completed": "True"}
+
+MINIMUM_VERBS = 110
+MINIMUM_CLASS = 20
+MINIMUM_FRAMES = 40
+MAXIMUM_FRAME_USES = 6
+MAXIMUM_SUBJECT_USES = 3
+MINIMUM_ATELIC_WITH_COMPLEMENT = 0.5
+MINIMUM_TELIC_WITHOUT_OBJECT = 0.2
+MAXIMUM_FRAME_IMBALANCE = 1
+MAXIMUM_WORD_DIFFERENCE = 1.0
+MAXIMUM_LEAKAGE = 0.60
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The outcome of one check."""
+
+    check: str
+    found: str
+    required: str
+    verdict: Verdict
+
+    @property
+    def fails(self) -> bool:
+        return self.verdict == "fails"
+
+
+def finding(check: str, found: object, required: str, holds: bool) -> Finding:
+    return Finding(check, str(found), required, "holds" if holds else "fails")
+
+
+def none_of(check: str, faults: Sequence[str], kind: str) -> Finding:
+    """Holds without faults; shows the first three."""
+    shown = "; ".join(faults[:3]) + ("; …" if len(faults) > 3 else "")
+    return finding(check, shown or f"no {kind}", f"no {kind}", not faults)
+
+
+# --- counts and balance of the lexicon
+
+
+def verb_counts(lexicon: Lexicon) -> Iterable[Finding]:
+    for telicity, entries in (("telic", lexicon.telic), ("atelic", lexicon.atelic)):
+        count = len({entry.verb for entry in entries})
+        yield finding(f"{telicity} verbs", count, f">= {MINIMUM_VERBS}", count >= MINIMUM_VERBS)
+    classes = Counter(str(entry.verb_class) for entry in lexicon.telic)
+    for name in CLASSES:
+        yield finding(f"verbs of {name}", classes[name], f">= {MINIMUM_CLASS}", classes[name] >= MINIMUM_CLASS)
+
+
+def judgements(lexicon: Lexicon) -> Iterable[Finding]:
+    """The readings in an hour, for an hour, and from progressive to past, as each telicity requires them."""
+    wanted = [(e, (True, False, False)) for e in lexicon.telic]
+    wanted += [(e, (False, True, True)) for e in lexicon.atelic]  # type: ignore[misc]
+    faults = [
+        e.verb
+        for e, expected in wanted
+        if (e.judgements.in_an_hour, e.judgements.for_an_hour, e.judgements.progressive_entails_past) != expected
+    ]
+    yield none_of("recorded judgements", faults, "entry judged against its telicity")
+
+
+def frame_balance(lexicon: Lexicon) -> Iterable[Finding]:
+    telic = Counter(entry.frame for entry in lexicon.telic)
+    atelic = Counter(entry.frame for entry in lexicon.atelic)
+    uses = telic + atelic
+    yield finding("frames in use", len(uses), f">= {MINIMUM_FRAMES}", len(uses) >= MINIMUM_FRAMES)
+    most = max(uses.values())
+    yield finding("uses of a frame, at most", most, f"<= {MAXIMUM_FRAME_USES}", most <= MAXIMUM_FRAME_USES)
+    apart = max(abs(telic[frame] - atelic[frame]) for frame in uses)
+    required = f"<= {MAXIMUM_FRAME_IMBALANCE}"
+    yield finding("telic against atelic uses", apart, required, apart <= MAXIMUM_FRAME_IMBALANCE)
+    unused = [frame.id for frame in lexicon.frame if not uses[frame.id]]
+    yield none_of("unused frames", unused, "frame without an entry")
+
+
+def subject_uses(lexicon: Lexicon) -> Iterable[Finding]:
+    uses = Counter(entry.subject.lower() for entry in (*lexicon.telic, *lexicon.atelic))
+    most = max(uses.values())
+    required = f"<= {MAXIMUM_SUBJECT_USES}"
+    yield finding("uses of a subject, at most", most, required, most <= MAXIMUM_SUBJECT_USES)
+
+
+def complements(lexicon: Lexicon) -> Iterable[Finding]:
+    atelic = fmean(bool(entry.object or entry.phrase) for entry in lexicon.atelic)
+    least = MINIMUM_ATELIC_WITH_COMPLEMENT
+    yield finding("atelic with an object or phrase", f"{atelic:.2f}", f">= {least:.2f}", atelic >= least)
+    telic = fmean(entry.object is None for entry in lexicon.telic)
+    least = MINIMUM_TELIC_WITHOUT_OBJECT
+    yield finding("telic without an object", f"{telic:.2f}", f">= {least:.2f}", telic >= least)
+
+
+def completions(lexicon: Lexicon) -> Iterable[Finding]:
+    """A completed premise must not answer by repeating the hypothesis's verb."""
+    faults = []
+    for entry in lexicon.telic:
+        forms = {form for group in getAllInflections(entry.verb, "VERB").values() for form in group}
+        forms |= {entry.verb, entry.verb_phrase.ing, entry.verb_phrase.past}
+        if repeated := forms & set(re.findall(r"[\w'-]+", entry.completion.lower())):
+            faults.append(f"{entry.verb}: {', '.join(sorted(repeated))}")
+    yield none_of("completion repeats the verb", faults, "form of the verb in a completion")
+
+
+def verb_forms(lexicon: Lexicon) -> Iterable[Finding]:
+    """Every -ing and past form must be one that pyinflect, a development dependency, gives too."""
+    name = "forms agree with pyinflect"
+    try:
+        from pyinflect import getInflection
+    except ImportError:
+        yield Finding(name, "pyinflect is not installed", "no disagreement", "skipped")
+        return
+    faults = [
+        f"{entry.verb} {tag}: {form}"
+        for entry in (*lexicon.telic, *lexicon.atelic)
+        for tag, form in (("VBG", entry.verb_phrase.ing), ("VBD", entry.verb_phrase.past))
+        if form not in (getInflection(entry.verb, tag) or ())
+    ]
+    yield none_of(name, faults, "disagreement")
+
+
+# --- the items
+
+
+def prefixes(sets: Sets) -> Iterable[Finding]:
+    """C and D without the full stop begin A, B and completed."""
+    faults = []
+    for verb, items in sets.items():
+        start = items["C" if "C" in items else "D"].fields["premise"].removesuffix(".")
+        faults += [
+            f"{verb} {group}"
+            for group, item in items.items()
+            if group not in "CD" and not item.fields["premise"].startswith((f"{start} ", f"{start}, "))
+        ]
+    yield none_of("prefix property", faults, "premise that does not continue its C or D")
+
+
+def hypotheses(sets: Sets) -> Iterable[Finding]:
+    faults = [verb for verb, items in sets.items() if len({i.fields["hypothesis"] for i in items.values()}) > 1]
+    yield none_of("one hypothesis a verb", faults, "verb with two hypotheses")
+
+
+def golds(sets: Sets) -> Iterable[Finding]:
+    faults = [
+        f"{verb} {group}"
+        for verb, items in sets.items()
+        for group, item in items.items()
+        if item.gold != (GOLD[group],) or item.factors["group"] != group
+    ]
+    yield none_of("gold by group", faults, "item with another group's gold")
+
+
+def shapes(sets: Sets) -> Iterable[Finding]:
+    whole = ({"A", "C", "completed"}, {"B", "D"})
+    faults = [verb for verb, items in sets.items() if set(items) not in whole]
+    yield none_of("groups of a verb", faults, "verb without all of its items")
+
+
+def duplicates(sets: Sets) -> Iterable[Finding]:
+    uses = Counter(item.fields["premise"].lower() for items in sets.values() for item in items.values())
+    yield none_of("duplicates", [text for text, count in uses.items() if count > 1], "premise asked twice")
+
+
+def lengths(sets: Sets) -> Iterable[Finding]:
+    words: dict[str, list[int]] = defaultdict(list)
+    for items in sets.values():
+        for group, item in items.items():
+            words[group].append(len(item.fields["premise"].split()))
+    for telic, atelic in (("A", "B"), ("C", "D")):
+        means = fmean(words[telic]), fmean(words[atelic])
+        yield finding(
+            f"mean words, {telic} and {atelic}",
+            f"{means[0]:.2f} and {means[1]:.2f}",
+            f"within {MAXIMUM_WORD_DIFFERENCE:g}",
+            abs(means[0] - means[1]) <= MAXIMUM_WORD_DIFFERENCE,
+        )
+
+
+def leakage(sets: Sets) -> Iterable[Finding]:
+    """Accuracy of surface classifiers for telicity, with folds by verb and with folds by frame."""
+    views = (
+        ("C and D premises", "CD", "premise"),
+        ("A and B premises", "AB", "premise"),
+        ("hypotheses", "CD", "hypothesis"),
+    )
+    for view, groups, field in views:
+        items = [item for items in sets.values() for group, item in items.items() if group in groups]
+        texts = [item.fields[field] for item in items]
+        telic = [item.factors["telicity"] == "telic" for item in items]
+        for fold in ("verb", "frame"):
+            parts = [str(item.factors[fold]) for item in items]
+            for features in FEATURES:
+                accuracy = telicity_accuracy(texts, telic, parts, features)
+                yield finding(
+                    f"telicity from {features.name} of {view}, folds by {fold}",
+                    f"{accuracy:.3f}",
+                    f"<= {MAXIMUM_LEAKAGE:.2f}",
+                    accuracy <= MAXIMUM_LEAKAGE,
+                )
+
+
+LEXICON_CHECKS: tuple[Callable[[Lexicon], Iterable[Finding]], ...] = (
+    verb_counts,
+    judgements,
+    frame_balance,
+    subject_uses,
+    complements,
+    completions,
+    verb_forms,
+)
+ITEM_CHECKS: tuple[Callable[[Sets], Iterable[Finding]], ...] = (
+    shapes,
+    prefixes,
+    hypotheses,
+    golds,
+    duplicates,
+    lengths,
+    leakage,
+)
+
+
+def check(lexicon: Lexicon) -> list[Finding]:
+    """Every finding on a lexicon and on the items built from it."""
+    sets = build_sets(lexicon)
+    return [
+        *(found for run in LEXICON_CHECKS for found in run(lexicon)),
+        *(found for run in ITEM_CHECKS for found in run(sets)),
+    ]
+
+
+def main() -> int:
+    """Print the findings. Returns 1 when one of them fails, or when the lexicon cannot be read."""
+    console = Console(width=120)
+    try:
+        findings = check(read_lexicon())
+    except UserError as error:
+        console.print(f"fails: {error}", markup=False)
+        return 1
+    table = Table("check", "found", "required", "")
+    for found in findings:
+        table.add_row(found.check, found.found, found.required, found.verdict)
+    console.print(table)
+    return 1 if any(found.fails for found in findings) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
