@@ -1,0 +1,245 @@
+"""From a context to the text that a model reads, and what may stand around that text.
+
+Three things are decided here and nowhere else: how a conversation is put through a chat template (`render`),
+whether the tokenizer may add its special tokens (`adds_special_tokens`), and what joins a context to its
+continuation (`delimiter`). Whatever rendering had to do to the conversation is noted, never silent.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, Protocol
+
+from jinja2 import TemplateError
+
+from veridical.errors import UserError
+from veridical.prompts.template import Context, Conversation, Message, PlainText
+
+SYSTEM_FOLDED = "system_folded"
+"""The template takes no system turn: its text went to the head of the user turn."""
+DATE_PINNED = "date_pinned"
+"""The template inserts today's date: it was given `PINNED_DATE` instead."""
+NO_CHAT_TEMPLATE = "no_chat_template"
+"""The tokenizer has no chat template: the conversation was put as plain text."""
+PREFILL_APPENDED = "prefill_appended"
+"""The template cannot leave the last turn open: the prefill was put after its generation prefix."""
+
+PINNED_DATE = datetime(2024, 7, 26)
+"""What a template is told when it asks for today's date: the date that Llama 3's template falls back on, so
+that its text is that of an engine which has no clock."""
+_OTHER_DATE = datetime(2001, 2, 3)
+
+_RESERVED = frozenset(
+    {"messages", "tools", "documents", "conversation", "chat_template", "add_generation_prompt"}
+    | {"continue_final_message", "tokenize", "return_dict", "return_tensors", "tokenizer_kwargs"}
+)
+
+
+class ChatTemplate(Protocol):
+    """What rendering needs of a Hugging Face tokenizer."""
+
+    @property
+    def chat_template(self) -> str | dict[str, str] | None:
+        """The Jinja source, several by name, or None."""
+
+    def apply_chat_template(self, conversation: list[dict[str, str]], /, **kwargs: Any) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A context as text.
+
+    `special_tokens_already` says that the text carries its own special tokens. `opens_turn` says that it
+    ends with a generation prefix, so that the answer begins there. `notes` says what rendering had to do.
+    """
+
+    text: str
+    notes: tuple[str, ...] = ()
+    special_tokens_already: bool = False
+    opens_turn: bool = False
+
+    @property
+    def opens_thinking(self) -> bool:
+        """The text leaves a thinking block open, so that a reply begins inside it (see `parsing.parse`)."""
+        return self.text.rstrip().endswith(("<think>", "<thinking>"))
+
+
+def adds_special_tokens(rendered: Rendered) -> bool:
+    """What to pass as the tokenizer's `add_special_tokens`.
+
+    False for a rendered chat, whose template wrote them (a second BOS costs points); True for plain text,
+    where the tokenizer's own rule says whether there are any to add.
+    """
+    return not rendered.special_tokens_already
+
+
+def delimiter(rendered: Rendered, continuation: str) -> str:
+    """What stands between a context and its continuation.
+
+    Nothing after a generation prefix, after white space, after an opening bracket or quotation mark (as in
+    `{"label": "`), or before a continuation that brings its own space; a space after any other text.
+    """
+    if rendered.opens_turn or not rendered.text or continuation[:1].isspace():
+        return ""
+    return "" if rendered.text[-1].isspace() or rendered.text[-1] in "([{\"“" else " "
+
+
+def parse_template_arguments(pairs: Iterable[str]) -> dict[str, Any]:
+    """Values for a chat template from `NAME=VALUE`: JSON where it is JSON (`false`, `3`), else the text.
+
+    Raises UserError for a pair without a name or a value, and for names that rendering itself sets.
+    """
+    arguments: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip().isidentifier():
+            raise UserError(f"--template-arg {pair!r}: give NAME=VALUE, as in enable_thinking=false")
+        if name.strip() in _RESERVED:
+            raise UserError(f"--template-arg {pair!r}: {name.strip()!r} is not the user's to set")
+        try:
+            arguments[name.strip()] = json.loads(value)
+        except ValueError:
+            # Python's spelling of the three constants is what people write first.
+            arguments[name.strip()] = {"True": True, "False": False, "None": None}.get(value, value)
+    return arguments
+
+
+def render(
+    context: Context, template: ChatTemplate, arguments: Mapping[str, Any] | None = None
+) -> Rendered:
+    """The text of `context` for the model whose tokenizer is `template`.
+
+    `arguments` are passed through to the chat template. Raises UserError where the template rejects the
+    conversation even without a system turn, or leaves out a part of it.
+    """
+    if isinstance(context, PlainText):
+        return Rendered(context.text)
+    source = _source(template)
+    if source is None:
+        return Rendered(_as_plain_text(context), (NO_CHAT_TEMPLATE,))
+    chat = _Chat(template, source, dict(arguments or {}))
+    messages = context.messages
+    if not any(message.content.strip() for message in messages):
+        raise UserError("the prompt renders to an empty conversation: there is nothing to ask")
+    notes: tuple[str, ...] = ()
+    try:
+        rendered = chat.render(messages)
+    except (TemplateError, _LeftOutError) as error:
+        if messages[0].role != "system":
+            raise _rejected(error) from error
+        notes = (SYSTEM_FOLDED,)
+        try:
+            rendered = chat.render(_folded(messages))
+        except (TemplateError, _LeftOutError) as second:
+            raise _rejected(second) from second
+    return replace(rendered, notes=(*notes, *rendered.notes))
+
+
+class _LeftOutError(Exception):
+    """The template dropped the text of a turn without a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Chat:
+    """A chat template and what it is given besides the conversation."""
+
+    template: ChatTemplate
+    source: str
+    arguments: Mapping[str, Any]
+
+    def render(self, messages: Sequence[Message]) -> Rendered:
+        """Raises TemplateError where the template objects, _LeftOutError where it drops a turn's text."""
+        if "strftime_now" not in self.source:
+            return self._with_source(messages, self.source)
+        pinned = self._with_source(messages, _pinned(self.source, PINNED_DATE))
+        if pinned.text == self._with_source(messages, _pinned(self.source, _OTHER_DATE)).text:
+            return pinned
+        return replace(pinned, notes=(*pinned.notes, DATE_PINNED))
+
+    def _with_source(self, messages: Sequence[Message], source: str) -> Rendered:
+        prefill = messages[-1].content if messages[-1].role == "assistant" else ""
+        if not prefill.strip():
+            messages = [message for message in messages if message.content.strip()]
+            rendered = Rendered(self._apply(messages, source), (), True, opens_turn=True)
+        else:
+            rendered = self._continued(messages, prefill, source)
+        for message in messages:
+            if message.content.strip() not in rendered.text:
+                raise _LeftOutError(f"it leaves out the text of the {message.role} turn")
+        return rendered
+
+    def _continued(self, messages: Sequence[Message], prefill: str, source: str) -> Rendered:
+        """The last turn left open. Its trailing white space is kept: `apply_chat_template` cuts it off where
+        the template trims contents."""
+        try:
+            text = self._apply(messages, source, continue_final_message=True)
+        except (TemplateError, ValueError):
+            text = ""
+        if text and text.rstrip().endswith(prefill.strip()):
+            return Rendered(text.rstrip() + prefill[len(prefill.rstrip()) :], (), True)
+        opened = self._apply(messages[:-1], source)
+        return Rendered(opened + prefill, (PREFILL_APPENDED,), True)
+
+    def _apply(self, messages: Sequence[Message], source: str, continue_final_message: bool = False) -> str:
+        text = self.template.apply_chat_template(
+            [{"role": message.role, "content": message.content} for message in messages],
+            chat_template=source,
+            tokenize=False,
+            add_generation_prompt=not continue_final_message,
+            continue_final_message=continue_final_message,
+            **self.arguments,
+        )
+        return str(text)
+
+
+def _rejected(error: Exception) -> UserError:
+    return UserError(
+        f"the model's chat template does not take this conversation: {error}; "
+        "see whether --template-arg can change that, or take a model with another template"
+    )
+
+
+def _source(template: ChatTemplate) -> str | None:
+    """The Jinja source that `apply_chat_template` would take: the default where there are several."""
+    source = template.chat_template
+    if isinstance(source, dict):
+        if "default" not in source:
+            names = ", ".join(sorted(source))
+            raise UserError(f"of the tokenizer's chat templates ({names}) none is the default")
+        return source["default"]
+    return source or None
+
+
+def _as_plain_text(conversation: Conversation) -> str:
+    """The turns one under the other, and `Answer:` where the answer is to begin."""
+    turns = [message.content for message in conversation.messages]
+    if conversation.messages[-1].role == "assistant":
+        return "\n\n".join([*turns[:-1], f"Answer: {turns[-1]}"])
+    return "\n\n".join([*turns, "Answer:"])
+
+
+def _folded(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The conversation with its system text at the head of the first user turn."""
+    system, *rest = messages
+    if rest and rest[0].role == "user":
+        return (Message("user", f"{system.content}\n\n{rest[0].content}"), *rest[1:])
+    return (Message("user", system.content), *rest)
+
+
+_DIRECTIVES = (*"aAbBcdHIjmMpSUwWxXyYZfGuV", "-d", "-m", "-H", "-I", "-M", "-S", "-j")
+
+
+@lru_cache(maxsize=8)
+def _pinned(source: str, date: datetime) -> str:
+    """The template with a clock that stands still.
+
+    `strftime_now` cannot be passed in (transformers lets plain data alone reach a template), so a macro of
+    that name, which replaces each directive by its value, shadows it. `trim_blocks` eats the line break after
+    the macro, so that the template's own text begins where it did.
+    """
+    steps = "".join(f' | replace("%{d}", {json.dumps(date.strftime(f"%{d}"))})' for d in _DIRECTIVES)
+    return f"{{% macro strftime_now(format) %}}{{{{ format{steps} }}}}{{% endmacro %}}\n{source}"

@@ -1,0 +1,318 @@
+"""Suite files: one JSON object a line, a header and then the items.
+
+    {"schema": "veridical.suite/1", "name": ..., "version": ..., "labels": [...], "prompts": [...], ...}
+    {"fields": {...}, "gold": [...], "factors": {...}, "sets": [{"grouping": ..., "set": ..., "role": ...}]}
+
+An item without `choices` has the header's labels as its choices. An item's id comes from its content and is not
+written. What is read back is what was written: the content hash is the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from pydantic import BaseModel, Field, ValidationError
+
+from veridical.errors import UserError
+from veridical.items import Choice, Frozen, Grouping, Item, Member, Name, Suite
+from veridical.prompts.template import Prompt
+
+Noun = TypeVar("Noun", bound=BaseModel)
+
+SCHEMA = "veridical.suite/1"
+_SCHEMA_NAME, _, _SCHEMA_VERSION = SCHEMA.partition("/")
+
+
+class Membership(Frozen):
+    """An item's place in a set, as its line says it.
+
+    `order` is the member's place (from 0) in its grouping, where members do not come in the items' order.
+    """
+
+    grouping: Name
+    set: Name
+    role: str = ""
+    cluster: str = ""
+    order: int | None = Field(default=None, ge=0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Where:
+    """A line of a file, and what to say of it."""
+
+    path: Path
+    line: int
+
+    def fail(self, message: str, field: str = "", cause: Exception | None = None) -> NoReturn:
+        named = f", field {field!r}" if field else ""
+        raise UserError(f"{self.path}, line {self.line}{named}: {message}") from cause
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    where: _Where
+    values: dict[str, Any]
+
+
+def read_suite(path: Path) -> Suite:
+    """The suite in a file. Raises UserError naming file, line and field where it is not one."""
+    lines = _lines(path)
+    header = next(lines)
+    declared, n_items, groupings = _header(header)
+    labels = tuple(declared.get("labels", ()))
+    items: dict[str, tuple[Item, _Where]] = {}
+    members: dict[str, list[tuple[Membership, str]]] = {name: [] for name in groupings}
+    for line in lines:
+        sets = line.values.pop("sets", [])
+        item = _item(line, labels)
+        if item.id in items:
+            line.where.fail(f"the same item as on line {items[item.id][1].line}; take one out")
+        items[item.id] = (item, line.where)
+        for membership in _memberships(line.where, sets, groupings):
+            members.setdefault(membership.grouping, []).append((membership, item.id))
+    if not items:
+        raise UserError(f"{path}: a header and no items; add one item a line")
+    if n_items is not None and len(items) != n_items:
+        raise UserError(f"{path}: the header says {n_items} items and {len(items)} are there; is the file cut off?")
+    parts = {
+        **declared,
+        "items": tuple(item for item, _ in items.values()),
+        "groupings": tuple(_grouping(name, found) for name, found in members.items()),
+    }
+    return _validated(Suite, parts, header.where)
+
+
+def write_suite(suite: Suite, path: Path) -> None:
+    """Write a suite file: whole or not at all. Raises UserError where the file cannot be written."""
+    text = "".join(
+        json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n" for line in _records(suite)
+    )
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
+    try:
+        with temporary.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror or error}; choose another file") from error
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+# Writing
+
+
+def _records(suite: Suite) -> Iterator[dict[str, Any]]:
+    header = suite.model_dump(mode="json", exclude={"items", "groupings", "prompts"}, exclude_defaults=True)
+    yield {
+        "schema": SCHEMA,
+        **header,
+        "prompts": [prompt.model_dump(mode="json", exclude_defaults=True) for prompt in suite.prompts],
+        "groupings": [grouping.name for grouping in suite.groupings],
+        "items": len(suite.items),
+    }
+    sets: dict[str, list[dict[str, Any]]] = {}
+    positions = {item.id: position for position, item in enumerate(suite.items)}
+    for grouping in suite.groupings:
+        places = [positions[member.item] for member in grouping.members]
+        in_order = places == sorted(places)
+        for order, member in enumerate(grouping.members):
+            membership = Membership(
+                grouping=grouping.name,
+                set=member.set,
+                role=member.role,
+                cluster=member.cluster,
+                order=None if in_order else order,
+            )
+            sets.setdefault(member.item, []).append(membership.model_dump(exclude_defaults=True))
+    usual = _usual_choices(suite.labels)
+    for item in suite.items:
+        values = item.model_dump(mode="json", exclude_defaults=True)
+        if item.choices == usual:
+            del values["choices"]
+        yield {**values, "sets": sets.get(item.id, [])}
+
+
+def _usual_choices(labels: Iterable[str]) -> tuple[Choice, ...]:
+    return tuple(Choice(label=label, continuation=label) for label in labels)
+
+
+# Reading
+
+
+def read_text(path: Path) -> str:
+    """A text file's content. Raises UserError where it is missing, a folder, empty or not UTF-8."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError as error:
+        raise UserError(f"{path}: no such file; check the path") from error
+    except IsADirectoryError as error:
+        raise UserError(f"{path}: a folder, not a file; give a file in it") from error
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
+    if not data.strip():
+        raise UserError(f"{path}: the file is empty")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        cut = error.reason == "unexpected end of data"
+        advice = "is the file cut off?" if cut else "save the file as UTF-8"
+        raise UserError(f"{path}, line {line}: not UTF-8 text; {advice}") from error
+
+
+def _lines(path: Path) -> Iterator[_Line]:
+    text = read_text(path)
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    for number, line in lines:
+        where = _Where(path, number)
+        try:
+            values = json.loads(line, object_pairs_hook=_object, parse_constant=_constant)
+        except (ValueError, RecursionError) as error:
+            if number == lines[-1][0] and number > 1 and not text.endswith("\n"):
+                where.fail("the last line is cut off; is the file complete?", cause=error)
+            where.fail(f"not one JSON object a line: {_reason(error)}", cause=error)
+        if not isinstance(values, dict):
+            hint = "; published data is read with --data" if isinstance(values, list) and number == 1 else ""
+            where.fail(f"a JSON object is needed, this is a {type(values).__name__}{hint}")
+        yield _Line(where, values)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the key {next(n for n in names if names.count(n) > 1)!r} is given twice")
+    return values
+
+
+def _constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at column {error.colno}"
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
+
+
+_HEADER_FIELDS = ("schema", *Suite.model_fields)
+
+
+def _header(line: _Line) -> tuple[dict[str, Any], int | None, tuple[str, ...]]:
+    """The suite's own fields, the number of items where it is given, and the groupings' names in order."""
+    where, values = line.where, dict(line.values)
+    schema = values.pop("schema", None)
+    if schema is None:
+        where.fail(f'not a suite file: the first line is a header with "schema": "{SCHEMA}"', "schema")
+    if schema != SCHEMA:
+        name, _, version = str(schema).partition("/")
+        newer = name == _SCHEMA_NAME and version.isdigit() and int(version) > int(_SCHEMA_VERSION)
+        advice = "newer than this version of veridical reads; upgrade it" if newer else f"it must be {SCHEMA!r}"
+        where.fail(f"{schema!r}: {advice}", "schema")
+    n_items = values.pop("items", None)
+    if n_items is not None and (not isinstance(n_items, int) or isinstance(n_items, bool)):
+        where.fail("the number of items is needed here; the items have lines of their own", "items")
+    groupings = values.pop("groupings", [])
+    if not isinstance(groupings, list) or not all(isinstance(name, str) for name in groupings):
+        where.fail("a list of the groupings' names is needed here", "groupings")
+    # An item stands in for those on the lines below, so that the header's faults are told first.
+    stand_in = Item(fields={}, choices=(Choice(label="-", continuation="-"),))
+    checked = _validated(Suite, {**values, "items": (stand_in,)}, where, known=_HEADER_FIELDS)
+    return {name: getattr(checked, name) for name in values}, n_items, tuple(groupings)
+
+
+def _item(line: _Line, labels: tuple[str, ...]) -> Item:
+    where, values = line.where, line.values
+    if "choices" not in values and labels:
+        values = {**values, "choices": _usual_choices(labels)}
+    named = values.get("choices")
+    own: list[Any] = (
+        [choice.get("label") for choice in named if isinstance(choice, dict)]
+        if isinstance(named, list)
+        else list(labels)
+    )
+    if labels and (stray := next((label for label in own if label not in labels), None)) is not None:
+        _unknown_label(where, "choices", stray, labels)
+    for field, found in _labels_named(values):
+        for label in found:
+            if own and label not in own:
+                _unknown_label(where, field, label, own)
+    return _validated(Item, values, where, known=(*Item.model_fields, "sets"))
+
+
+def _labels_named(values: Mapping[str, Any]) -> Iterator[tuple[str, Iterable[str]]]:
+    """(field, labels) wherever an item's line names labels; malformed fields are left to the validator."""
+    golds, human = values.get("golds"), values.get("human")
+    fields = {"gold": values.get("gold")}
+    if isinstance(golds, dict):
+        fields |= {f"golds.{name}": found for name, found in golds.items()}
+    if isinstance(human, dict):
+        fields["human"] = list(human)
+    for field, found in fields.items():
+        if isinstance(found, list):
+            yield field, [label for label in found if isinstance(label, str)]
+
+
+def _unknown_label(where: _Where, field: str, label: object, known: Iterable[str]) -> NoReturn:
+    names = [str(name) for name in known]
+    where.fail(f"unknown label {label!r}{_nearest(str(label), names)}: the labels are {', '.join(names)}", field)
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    nearest = get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f", did you mean {nearest[0]!r}?" if nearest else ""
+
+
+def _memberships(where: _Where, sets: Any, groupings: tuple[str, ...]) -> Iterator[Membership]:
+    if not isinstance(sets, list):
+        where.fail('a list is needed: [{"grouping": ..., "set": ...}]', "sets")
+    for position, values in enumerate(sets):
+        field = f"sets[{position}]"
+        membership = _validated(Membership, values, where, prefix=field)
+        if groupings and membership.grouping not in groupings:
+            nearest = _nearest(membership.grouping, groupings)
+            where.fail(f"the header names no grouping {membership.grouping!r}{nearest}", f"{field}.grouping")
+        yield membership
+
+
+def _grouping(name: str, found: list[tuple[Membership, str]]) -> Grouping:
+    # Stable: members without an order keep the items'.
+    ordered = sorted(found, key=lambda pair: pair[0].order or 0)
+    members = tuple(Member(set=m.set, item=item, role=m.role, cluster=m.cluster) for m, item in ordered)
+    return Grouping(name=name, members=members)
+
+
+def _validated(
+    noun: type[Noun], values: Any, where: _Where, prefix: str = "", known: Iterable[str] | None = None
+) -> Noun:
+    """The noun with these values; its first fault as a UserError. `known` are the fields that may stand there."""
+    try:
+        return noun.model_validate(values)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        field = _dotted(prefix, fault["loc"])
+        if fault["type"] == "extra_forbidden":
+            fields = _PARTS.get(str(fault["loc"][0]), known or noun.model_fields)
+            where.fail(f"unknown field{_nearest(str(fault['loc'][-1]), fields)}", field, error)
+        where.fail(fault["msg"].removeprefix("Value error, "), field, error)
+
+
+_PARTS = {"choices": tuple(Choice.model_fields), "prompts": tuple(Prompt.model_fields)}
+
+
+def _dotted(prefix: str, location: tuple[int | str, ...]) -> str:
+    field = prefix
+    for part in location:
+        field += f"[{part}]" if isinstance(part, int) else f".{part}" if field else part
+    return field

@@ -1,0 +1,201 @@
+"""The published ImperfectiveNLI data, read from the user's copy as the suite `imperfective`.
+
+The data is that of arXiv 2601.09373: one JSON list of objects with `id`, `group`, `verb_class`, `verb`,
+`premise`, `hypothesis` and `label`. It is reported to be under CC BY-NC 4.0: it is read, never shipped.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NoReturn
+
+from veridical.errors import UserError
+from veridical.items import Grouping, Item, Member, Suite, digest
+from veridical.suites.files import read_text
+from veridical.suites.imperfective.prompts import CHOICES, INPUTS, LABELS, PROMPTS
+
+KEYS = ("id", "group", "verb_class", "verb", "premise", "hypothesis", "label")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group of the published data: what it is called here, what it holds, and its gold label."""
+
+    letter: str
+    pair: str  # the two groups that share their verbs
+    telicity: str
+    condition: str
+    gold: str
+
+
+GROUPS: Mapping[str, Group] = {
+    "A_Interrupted_Accomplishment": Group("A", "AC", "telic", "interrupted", "False"),
+    "B_Interrupted_Activity": Group("B", "BD", "atelic", "interrupted", "True"),
+    "C_Ambiguous_Accomplishment": Group("C", "AC", "telic", "ambiguous", "Unknown"),
+    "D_Ambiguous_Activity": Group("D", "BD", "atelic", "ambiguous", "True"),
+}
+
+_ID = re.compile(r"([ABCD])_(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row of the file; `number` counts from 1."""
+
+    path: Path
+    number: int
+    values: Mapping[str, Any]
+
+    def fail(self, field: str, message: str) -> NoReturn:
+        name = self.values.get("id")
+        named = f" ({name})" if isinstance(name, str) and name else ""
+        raise UserError(f"{self.path}, row {self.number}{named}, field {field!r}: {message}")
+
+    def text(self, field: str) -> str:
+        return str(self.values[field])
+
+    @property
+    def group(self) -> Group:
+        return GROUPS[self.text("group")]
+
+    @property
+    def pair(self) -> str:
+        """A_7 and C_7 are of one pair, B_7 and D_7 of another."""
+        return f"{self.group.pair}{int(self.text('id').partition('_')[2]):03}"
+
+
+def read_published(path: Path) -> Suite:
+    """The suite `imperfective` over the published file at `path`, or over a part of it.
+
+    Its version is `published-` and eight hexadecimal digits of the rows. Raises UserError naming file, row and
+    field where the file is not in the published form, or a row contradicts its group or its pair.
+    """
+    rows = tuple(_rows(path))
+    _check_distinct(rows)
+    _check_pairs(rows)
+    items = [_item(row) for row in rows]
+    members = tuple(
+        Member(set=f"{row.text('verb')}-{row.pair}", item=item.id, role=row.group.letter)
+        for row, item in zip(rows, items, strict=True)
+    )
+    return Suite(
+        name="imperfective",
+        version=f"published-{digest([dict(row.values) for row in rows], 8)}",
+        title="The imperfective paradox: the published ImperfectiveNLI data",
+        licence="CC BY-NC 4.0 (as reported; your copy)",
+        citation="arXiv 2601.09373",
+        labels=LABELS,
+        measures="imperfective",
+        prompts=PROMPTS,
+        inputs=INPUTS,
+        groupings=(Grouping(name="verb", members=members),),
+        items=tuple(items),
+    )
+
+
+def _item(row: _Row) -> Item:
+    premise = row.text("premise")
+    return Item(
+        fields={"premise": premise, "hypothesis": row.text("hypothesis")},
+        choices=CHOICES,
+        gold=(row.text("label"),),
+        factors={
+            "group": row.group.letter,
+            "telicity": row.group.telicity,
+            "condition": row.group.condition,
+            "verb_class": row.text("verb_class"),
+            "verb": row.text("verb"),
+            "n_words": len(premise.split()),
+        },
+        name=row.text("id"),
+    )
+
+
+def _rows(path: Path) -> Iterator[_Row]:
+    values = _json_list(path)
+    for number, row in enumerate(values, 1):
+        if not isinstance(row, dict):
+            raise UserError(f"{path}, row {number}: an object with the keys {', '.join(KEYS)} is needed")
+        checked = _Row(path, number, row)
+        _check_row(checked)
+        yield checked
+
+
+def _json_list(path: Path) -> list[Any]:
+    text = read_text(path)
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        if not isinstance(error, json.JSONDecodeError):
+            raise UserError(f"{path}: not JSON: {error}") from error
+        if error.msg == "Extra data" and text.lstrip().startswith("{"):
+            raise UserError(
+                f"{path}, line {error.lineno}: JSONL; the published file is one JSON list: [{{...}}, {{...}}]"
+            ) from error
+        cut = "; is the file cut off?" if not text[error.pos :].strip() or "Unterminated" in error.msg else ""
+        raise UserError(
+            f"{path}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}{cut}"
+        ) from error
+    if not isinstance(values, list):
+        kind = "a JSON object" if isinstance(values, dict) else f"a {type(values).__name__}"
+        raise UserError(f"{path}: {kind}; the published file is one JSON list of rows: [{{...}}, {{...}}]")
+    if not values:
+        raise UserError(f"{path}: an empty list: no rows to ask")
+    return values
+
+
+def _check_row(row: _Row) -> None:
+    for key in KEYS:
+        if key not in row.values:
+            nearest = get_close_matches(key, [name for name in row.values if name not in KEYS], n=1, cutoff=0.6)
+            row.fail(key, f"missing{f' ({nearest[0]!r} is there)' if nearest else ''}")
+        value = row.values[key]
+        if not isinstance(value, str) or not value.strip():
+            row.fail(key, f"a text is needed, this is {json.dumps(value, ensure_ascii=False)[:40]}")
+    if row.text("group") not in GROUPS:
+        row.fail("group", f"unknown group {row.text('group')!r}{_known(row.text('group'), GROUPS)}")
+    if row.text("label") not in LABELS:
+        row.fail("label", f"unknown label {row.text('label')!r}{_known(row.text('label'), LABELS)}")
+    if row.text("label") != row.group.gold:
+        row.fail("label", f"{row.text('label')!r}, but the gold of group {row.group.letter} is {row.group.gold!r}")
+    match = _ID.fullmatch(row.text("id"))
+    if match is None:
+        row.fail("id", "a group's letter and a number are needed, as in A_001")
+    if match[1] != row.group.letter:
+        row.fail("id", f"{row.text('id')!r} is of another group than {row.text('group')!r}")
+
+
+def _known(given: str, known: Iterable[str]) -> str:
+    nearest = get_close_matches(given, list(known), n=1, cutoff=0.5)
+    return f"{f', did you mean {nearest[0]!r}?' if nearest else ''}: known: {', '.join(known)}"
+
+
+def _check_distinct(rows: Iterable[_Row]) -> None:
+    ids: dict[str, int] = {}
+    texts: dict[tuple[str, str], int] = {}
+    for row in rows:
+        first = ids.setdefault(f"{row.group.letter}{row.pair}", row.number)
+        if first != row.number:
+            row.fail("id", f"used on row {first} too; take one out")
+        first = texts.setdefault((row.text("premise"), row.text("hypothesis")), row.number)
+        if first != row.number:
+            row.fail("premise", f"premise and hypothesis are those of row {first}; take one out")
+
+
+def _check_pairs(rows: Iterable[_Row]) -> None:
+    """Both rows of a pair have one verb, verb class and hypothesis. A pair may lack a row (a partial file)."""
+    first: dict[str, _Row] = {}
+    for row in rows:
+        other = first.setdefault(row.pair, row)
+        for field in ("verb", "verb_class", "hypothesis"):
+            if row.values[field] != other.values[field]:
+                row.fail(
+                    field,
+                    f"{row.text(field)!r}, but its pair {other.text('id')} (row {other.number}) "
+                    f"has {other.text(field)!r}",
+                )
