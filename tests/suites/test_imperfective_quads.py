@@ -12,9 +12,9 @@ from veridical.suites.imperfective.quads import (
     ROLES,
     Judgement,
     Quad,
-    build,
     build_item,
     build_suite,
+    load_quads,
     read_lexicon,
 )
 from veridical.suites.imperfective.quads_checker import (
@@ -72,11 +72,11 @@ def of_sets(found: list[str]) -> list[str]:
 
 
 def test_shipped_suite_keeps_every_promise() -> None:
-    assert violations(read_lexicon().quad, build()) == []
+    assert violations(read_lexicon().quad, load_quads()) == []
 
 
 def test_shipped_suite_is_quadruples_in_lexicon_order() -> None:
-    suite, quads = build(), read_lexicon().quad
+    suite, quads = load_quads(), read_lexicon().quad
     sets = suite.grouping("quad").sets()
     assert list(sets) == [quad.id for quad in quads]
     assert all([member.role for member in members] == ["A", "B", "C", "D"] for members in sets.values())
@@ -170,7 +170,7 @@ def test_missing_file_is_the_users_fault(tmp_path: Path) -> None:
 def test_repeated_item_is_the_users_fault(tmp_path: Path) -> None:
     twin = KITE[KITE.index("[[quad]]") :].replace("sew-kite", "sew-kite-again")
     with pytest.raises(UserError, match="the same content"):
-        build(written(tmp_path, KITE + twin))
+        load_quads(written(tmp_path, KITE + twin))
 
 
 ENTRY_FAULTS = {
@@ -279,5 +279,5 @@ def test_a_planted_cue_is_found_whole(kite: Quad) -> None:
 
 def test_surface_gives_little_of_telicity_away() -> None:
     """The ceiling is ours: a third of the way from chance to certainty."""
-    fours = quadruples(read_lexicon().quad, build())
+    fours = quadruples(read_lexicon().quad, load_quads())
     assert max(accuracy for _, _, accuracy in surface_cues(fours)) <= 2 / 3

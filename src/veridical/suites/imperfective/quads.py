@@ -175,7 +175,7 @@ def build_suite(quads: Sequence[Quad], version: str) -> Suite:
     )
 
 
-def build(path: Path = QUADS_FILE) -> Suite:
+def load_quads(path: Path = QUADS_FILE) -> Suite:
     """The suite `imperfective-quads`. Raises UserError where the lexicon is at fault."""
     lexicon = read_lexicon(path)
     try:
