@@ -1,0 +1,149 @@
+"""Attention over our own layouts, in the place of a transformers model's own.
+
+transformers lets an attention function be registered by name and hands it queries, keys and values after the
+rotary embedding. Ours reads the layout of the current pass from a context variable, so it needs nothing of the
+model but that it calls the attention function: no cache class, no mask of the model's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+from transformers import AttentionInterface, PreTrainedModel
+
+from veridical.engine.packing import Packed, Stack
+
+NAME = "veridical_packed"
+
+# What an attention function may be handed that ours does not compute. A model that asks for one of these takes
+# the plain path.
+UNSUPPORTED = ("softcap", "s_aux", "position_bias", "sliding_window", "block_mask")
+
+
+class UnsupportedAttentionError(Exception):
+    """This model's attention is more than causal attention over all earlier tokens."""
+
+
+class Layout(Protocol):
+    """How the tokens of one pass see each other and what was cached."""
+
+    def attend(
+        self, layer: int, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scale: float | None
+    ) -> torch.Tensor:
+        """Attention of one layer. [1, heads, T, head size] in, [T, heads, head size] out."""
+
+
+_current: ContextVar[Layout | None] = ContextVar("veridical_layout", default=None)
+
+
+@contextmanager
+def laid_out(layout: Layout) -> Iterator[None]:
+    """Within this context the attention of a model in `attention_of(model, NAME)` follows `layout`."""
+    token = _current.set(layout)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
+def attention_of(model: PreTrainedModel, name: str) -> Iterator[None]:
+    """Within this context `model` calls the attention function registered as `name`."""
+    before = model.config._attn_implementation
+    model.set_attn_implementation(name)
+    try:
+        yield
+    finally:
+        model.set_attn_implementation(before)
+
+
+def packed_forward(
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    **kwargs: Any,
+) -> tuple[torch.Tensor, None]:
+    """The attention function that transformers calls; shapes are its own: [1, heads, T, head size]."""
+    layout = _current.get()
+    layer = getattr(module, "layer_idx", None)
+    if layout is None or layer is None:
+        raise UnsupportedAttentionError("attention without a layout, or modules that do not know their layer")
+    if asked := [name for name in UNSUPPORTED if kwargs.get(name) is not None]:
+        raise UnsupportedAttentionError(f"attention with {', '.join(asked)}")
+    return layout.attend(layer, query, key, value, scaling).unsqueeze(0), None
+
+
+AttentionInterface.register(NAME, packed_forward)
+
+
+@dataclass(slots=True)
+class Prefix:
+    """The keys and values of a shared prefix, [1, heads, n_tokens, head size] for each layer.
+
+    Never written to once made: a longer prefix is a new one, so no branch sees another's tokens.
+    """
+
+    keys: list[torch.Tensor] = field(default_factory=list)
+    values: list[torch.Tensor] = field(default_factory=list)
+
+    @property
+    def n_tokens(self) -> int:
+        return self.keys[0].shape[2] if self.keys else 0
+
+
+@dataclass(slots=True)
+class PackedLayout:
+    """Packed subtrees after a shared prefix. `keep`, where given, receives the prefix and then this pass."""
+
+    packed: Packed
+    prefix: Prefix
+    keep: Prefix | None = None
+
+    def attend(
+        self, layer: int, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scale: float | None
+    ) -> torch.Tensor:
+        shared = (self.prefix.keys[layer], self.prefix.values[layer]) if self.prefix.n_tokens else None
+        if self.keep is not None:
+            self.keep.keys.append(key if shared is None else torch.cat([shared[0], key], dim=2))
+            self.keep.values.append(value if shared is None else torch.cat([shared[1], value], dim=2))
+        output = query.new_empty(query.shape[2], query.shape[1], value.shape[3])
+        for stack in self.packed.stacks:
+            output[stack.places] = _attend(stack, query, key, value, shared, scale)
+        return output
+
+
+def _attend(
+    stack: Stack,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    prefix: tuple[torch.Tensor, torch.Tensor] | None,
+    scale: float | None,
+) -> torch.Tensor:
+    """Attention of one stack: [queries of the batch, heads, head size], in the order of `stack.places`."""
+    n, tall = stack.queries.shape
+    wide = stack.keys.shape[1]
+
+    def gather(states: torch.Tensor, places: torch.Tensor, length: int) -> torch.Tensor:
+        picked = states[0].index_select(1, places.flatten())
+        return picked.view(states.shape[1], n, length, states.shape[3]).transpose(0, 1)
+
+    queries = gather(query, stack.queries, tall)
+    keys, values = gather(key, stack.keys, wide), gather(value, stack.keys, wide)
+    if prefix is not None:
+        keys = torch.cat([prefix[0].expand(n, -1, -1, -1), keys], dim=2)
+        values = torch.cat([prefix[1].expand(n, -1, -1, -1), values], dim=2)
+    attended = scaled_dot_product_attention(
+        queries, keys, values, attn_mask=stack.mask, scale=scale, enable_gqa=queries.shape[1] != keys.shape[1]
+    )
+    return attended.transpose(1, 2).reshape(n * tall, query.shape[1], value.shape[3])[stack.cells]

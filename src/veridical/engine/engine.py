@@ -1,0 +1,135 @@
+"""One door to the engine: which path a model takes, and how much runs at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from transformers import PreTrainedModel
+
+from veridical.engine.attention import UnsupportedAttentionError
+from veridical.engine.generation import Generated, Generator
+from veridical.engine.memory import Budget
+from veridical.engine.plain import PlainGenerator, PlainScorer
+from veridical.engine.scoring import PackedScorer
+from veridical.engine.targets import Scored
+
+VERSION = "1"
+"""Part of every request's key: raised when a change of the engine can move a score."""
+
+Path = Literal["packed", "plain"]
+
+CPU_BATCH_TOKENS = 2048
+"""Past about 1,000 tokens a larger batch no longer raises a CPU's token rate, and costs memory."""
+MOST_BATCH_TOKENS = 16_384
+
+# Largest difference, in nats for a continuation of at most 20 tokens, between the two paths at which prefixes
+# count as shared exactly. Half precision rounds at every step and differs more between any two batchings.
+TOLERANCE = {torch.float32: 1e-4, torch.float16: 0.05, torch.bfloat16: 0.3}
+
+
+@dataclass(frozen=True, slots=True)
+class _Probe:
+    context: tuple[int, ...]
+    continuation: tuple[int, ...]
+
+
+class Engine:
+    """Scores and generates with one model.
+
+    `path` is `packed` where prefixes are shared, `plain` where they cannot be, and `reason` says why. Which it is
+    is found by trial: a few sequences take both paths, and must come out alike.
+    """
+
+    def __init__(self, model: PreTrainedModel, *, stop: frozenset[int], batch_tokens: int | None = None) -> None:
+        self.model = model.eval()  # type: ignore[no-untyped-call]
+        self.budget = Budget(batch_tokens or default_batch_tokens(model))
+        self._plain = PlainScorer(model, self.budget)
+        self._packed = PackedScorer(model, self.budget)
+        self.path, self.reason = self._choose()
+        self._generator = (
+            Generator(model, self.budget, stop) if self.path == "packed" else PlainGenerator(model, self.budget, stop)
+        )
+
+    @property
+    def name(self) -> str:
+        return f"{self.path}/{VERSION}"
+
+    def score(self, sequences: Sequence[Scored]) -> Iterator[tuple[int, float]]:
+        """(index, log-likelihood of the continuation, natural log) for each sequence, as it is finished.
+
+        Neither part of a sequence may be empty. Each distinct prefix runs once on the packed path.
+        """
+        scorer = self._packed if self.path == "packed" else self._plain
+        return scorer.score(sequences)
+
+    def generate(self, prompts: Sequence[tuple[int, ...]], max_new_tokens: int) -> Iterator[tuple[int, Generated]]:
+        """(index, greedy continuation) for each non-empty prompt, as it is finished."""
+        return self._generator.generate(prompts, max_new_tokens)
+
+    def _choose(self) -> tuple[Path, str]:
+        if reason := not_shareable(self.model):
+            return "plain", reason
+        try:
+            difference = self.sharing_error()
+        except (UnsupportedAttentionError, TypeError, AttributeError, ValueError, RuntimeError) as error:
+            return "plain", f"packed attention does not run: {error}"
+        tolerance = TOLERANCE.get(self.model.dtype, 1e-4)
+        if not difference <= tolerance:
+            return "plain", f"shared prefixes move a log-likelihood by {difference:.2g}, more than {tolerance:g}"
+        return "packed", ""
+
+    def sharing_error(self) -> float:
+        """Largest difference in log-likelihood between the packed and the plain path on a few sequences.
+
+        Their tokens are drawn with a fixed seed; they share prefixes of several lengths. NaN counts as infinite.
+        """
+        vocabulary = int(self.model.config.get_text_config().vocab_size)
+        generator = torch.Generator().manual_seed(0)
+
+        def draw(n: int) -> tuple[int, ...]:
+            return tuple(torch.randint(vocabulary, (n,), generator=generator).tolist())
+
+        stem, branch = draw(12), draw(5)
+        probes = [_Probe(stem, draw(2)), _Probe(stem + branch, draw(3)), _Probe(stem + branch, draw(1))]
+        probes += [_Probe(stem + draw(4), draw(3)), _Probe(draw(6), draw(2))]
+        small = Budget(24)  # smaller than the shared stem's subtree, so that the prefix is cached and continued
+        packed = dict(PackedScorer(self.model, small).score(probes))
+        plain = dict(self._plain.score(probes))
+        differences = [abs(packed[index] - plain[index]) for index in range(len(probes))]
+        return max(difference if difference == difference else float("inf") for difference in differences)
+
+
+def not_shareable(model: PreTrainedModel) -> str:
+    """Why prefixes of this model cannot be shared, as far as its configuration tells; empty where it does not."""
+    config = model.config.get_text_config()
+    if model.config.is_encoder_decoder:
+        return "an encoder-decoder"
+    layers = set(getattr(config, "layer_types", None) or ["full_attention"])
+    if odd := sorted(layers - {"full_attention"}):
+        return f"layers of kind {', '.join(odd)}"
+    window = getattr(config, "sliding_window", None)
+    if window is not None and getattr(config, "use_sliding_window", True) and not getattr(config, "layer_types", None):
+        return f"a sliding window of {window} tokens"
+    if not model._supports_attention_backend:
+        return "no exchangeable attention"
+    return ""
+
+
+def default_batch_tokens(model: PreTrainedModel) -> int:
+    """Tokens in a forward pass, from free memory: half of it at most for what a token takes in passing."""
+    if model.device.type == "cpu":
+        pages = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return int(max(64, min(CPU_BATCH_TOKENS, pages // 2 // _bytes_in_passing(model))))
+    free, _ = torch.cuda.mem_get_info(model.device)
+    return int(max(256, min(MOST_BATCH_TOKENS, free // 2 // _bytes_in_passing(model))))
+
+
+def _bytes_in_passing(model: PreTrainedModel) -> int:
+    """A generous estimate of what one token takes while a layer runs: its states, projections and mask row."""
+    config = model.config.get_text_config()
+    inner = getattr(config, "intermediate_size", None) or 4 * config.hidden_size
+    return int(model.dtype.itemsize * (3 * inner + 12 * config.hidden_size) + 4 * 4096)

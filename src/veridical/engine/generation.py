@@ -1,0 +1,169 @@
+"""Greedy generation: shared prefixes once, and a finished sequence's slot refilled at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import torch
+from transformers import PreTrainedModel
+
+from veridical.engine.attention import NAME, PackedLayout, Prefix, attention_of, laid_out
+from veridical.engine.families import Family, families
+from veridical.engine.logits import only_rows
+from veridical.engine.memory import Budget
+from veridical.engine.packing import Packed, pack, pack_piece
+from veridical.engine.slots import SlotLayout, Slots
+from veridical.engine.trie import Trie
+
+SLOT_MEMORY = 2**30
+"""Bytes of keys and values that the slots of a batch may take."""
+MOST_SLOTS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """Token ids without the stop token, and why they end: `stop`, or `length` at the limit."""
+
+    tokens: tuple[int, ...]
+    finish: Literal["stop", "length"]
+
+
+@dataclass(slots=True)
+class _Open:
+    """A sequence in the making; `tokens` ends with the one that is to be run next."""
+
+    prompt: int
+    position: int
+    tokens: list[int] = field(default_factory=list)
+
+
+class Generator:
+    """Greedy decoding of many prompts with one model."""
+
+    def __init__(self, model: PreTrainedModel, budget: Budget, stop: frozenset[int]) -> None:
+        self.model = model
+        self.budget = budget
+        self.stop = stop
+
+    def generate(self, prompts: Sequence[tuple[int, ...]], max_new_tokens: int) -> Iterator[tuple[int, Generated]]:
+        """(index, what was generated) for each non-empty prompt, as it is finished."""
+        return self.budget.each(prompts, lambda part: self._generate(part, max_new_tokens))
+
+    @torch.inference_mode()
+    def _generate(self, prompts: Sequence[tuple[int, ...]], max_new_tokens: int) -> Iterator[tuple[int, Generated]]:
+        with attention_of(self.model, NAME):
+            for family in families(prompts):
+                yield from self._run(family, prompts, max_new_tokens)
+
+    def _run(
+        self, family: Family, prompts: Sequence[tuple[int, ...]], max_new_tokens: int
+    ) -> Iterator[tuple[int, Generated]]:
+        prefix = self._shared(prompts[family.prompts[0]][: family.n_shared])
+        # In order of their tokens, neighbours begin alike and share what is to be run of them.
+        waiting = sorted(family.prompts, key=prompts.__getitem__, reverse=True)
+        longest = max(len(prompts[index]) for index in waiting) - family.n_shared
+        slots = Slots(prefix, self._n_slots(longest + max_new_tokens, len(waiting)), longest + max_new_tokens)
+        active: list[_Open] = []
+        while waiting or active:
+            # Prefilling a few prompts at a time costs a pass over the weights for little; wait for an eighth.
+            if waiting and (not active or slots.free * 8 >= slots.n + slots.free):
+                batch = self._next_batch(waiting, prompts, family.n_shared, slots.free)
+                logits = self._prefill(batch, prompts, family.n_shared, slots)
+                active.extend(_Open(index, len(prompts[index])) for index in batch)
+                fresh = active[-len(batch) :]
+            else:
+                logits = self._step(active, slots)
+                fresh = active
+            for sequence, token in zip(fresh, logits.argmax(dim=-1).tolist(), strict=True):
+                sequence.tokens.append(token)
+            yield from self._finished(active, slots, max_new_tokens)
+
+    def _finished(self, active: list[_Open], slots: Slots, max_new_tokens: int) -> Iterator[tuple[int, Generated]]:
+        for slot in reversed(range(len(active))):
+            sequence = active[slot]
+            stopped = sequence.tokens[-1] in self.stop
+            if not stopped and len(sequence.tokens) < max_new_tokens:
+                continue
+            slots.leave(slot)
+            active[slot] = active[-1]
+            active.pop()
+            tokens = sequence.tokens[:-1] if stopped else sequence.tokens
+            yield sequence.prompt, Generated(tuple(tokens), "stop" if stopped else "length")
+
+    def _next_batch(
+        self, waiting: list[int], prompts: Sequence[tuple[int, ...]], n_shared: int, free: int
+    ) -> list[int]:
+        """Prompts for the free slots, as many as one pass holds; taken off `waiting`."""
+        batch: list[int] = []
+        tokens = 0
+        while waiting and len(batch) < free:
+            tokens += len(prompts[waiting[-1]]) - n_shared
+            if batch and tokens > self.budget.batch_tokens:
+                break
+            batch.append(waiting.pop())
+        return batch
+
+    def _shared(self, tokens: tuple[int, ...]) -> Prefix:
+        prefix = Prefix()
+        for start in range(0, len(tokens), self.budget.batch_tokens):
+            piece = tokens[start : start + self.budget.batch_tokens]
+            packed = pack_piece(piece, start, dtype=self.model.dtype, device=self.model.device)
+            longer = Prefix()
+            self._forward(packed, PackedLayout(packed, prefix, longer), rows=[])
+            prefix = longer
+        return prefix
+
+    def _prefill(
+        self, batch: Sequence[int], prompts: Sequence[tuple[int, ...]], n_shared: int, slots: Slots
+    ) -> torch.Tensor:
+        """Run what the prompts have of their own; returns the logits of each one's first new token."""
+        trie = Trie([prompts[index][n_shared:] for index in batch])
+        packed = pack(trie, trie.roots, n_shared, dtype=self.model.dtype, device=self.model.device, start=n_shared)
+        kept = Prefix()
+        last = [packed.first[end] + len(trie.segments[end].tokens) - 1 for end in trie.ends]
+        logits = self._forward(packed, PackedLayout(packed, slots.prefix, kept), rows=last)
+        for end in trie.ends:
+            path = torch.tensor(_places(trie, packed, end), device=self.model.device) + n_shared
+            slots.enter(
+                [k[0].index_select(1, path) for k in kept.keys], [v[0].index_select(1, path) for v in kept.values]
+            )
+        return logits
+
+    def _step(self, active: Sequence[_Open], slots: Slots) -> torch.Tensor:
+        """One token for every active sequence; returns their next logits, [n, vocabulary]."""
+        device = self.model.device
+        ids = torch.tensor([sequence.tokens[-1] for sequence in active], device=device)
+        positions = torch.tensor([sequence.position + len(sequence.tokens) - 1 for sequence in active], device=device)
+        with laid_out(SlotLayout(slots, device)):
+            logits: torch.Tensor = self.model(
+                input_ids=ids.unsqueeze(0), position_ids=positions.unsqueeze(0), use_cache=False
+            ).logits[0]
+        slots.lengths[: slots.n] += 1
+        return logits
+
+    def _forward(self, packed: Packed, layout: PackedLayout, rows: Sequence[int]) -> torch.Tensor:
+        wanted = torch.tensor(rows, dtype=torch.long, device=packed.ids.device)
+        with laid_out(layout), only_rows(self.model, wanted):
+            output = self.model(
+                input_ids=packed.ids.unsqueeze(0), position_ids=packed.positions.unsqueeze(0), use_cache=False
+            )
+        logits: torch.Tensor = output.logits[0]
+        return logits
+
+    def _n_slots(self, capacity: int, n_prompts: int) -> int:
+        config = self.model.config.get_text_config()
+        heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
+        size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+        a_token: int = 2 * config.num_hidden_layers * heads * size * self.model.dtype.itemsize
+        return max(1, min(MOST_SLOTS, n_prompts, self.budget.batch_tokens, SLOT_MEMORY // (a_token * capacity)))
+
+
+def _places(trie: Trie, packed: Packed, end: int) -> list[int]:
+    """Where in the batch the tokens of the sequence that ends in `end` stand, first to last."""
+    path: list[int] = []
+    while end >= 0:
+        path[:0] = range(packed.first[end], packed.first[end] + len(trie.segments[end].tokens))
+        end = trie.segments[end].parent
+    return path

@@ -1,0 +1,53 @@
+"""How much runs at once, and what to do when it was too much."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+import torch
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+LEAST_BATCH_TOKENS = 16
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an allocator, of the accelerator or of the CPU, said that there is no more."""
+    if isinstance(error, torch.OutOfMemoryError | MemoryError):
+        return True
+    return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+
+
+class Budget:
+    """How many tokens a forward pass may hold. Halved, for good, whenever memory runs out."""
+
+    def __init__(self, batch_tokens: int) -> None:
+        if batch_tokens < 1:
+            raise ValueError(f"a batch of {batch_tokens} tokens holds nothing")
+        self.batch_tokens = batch_tokens
+
+    def each(
+        self, work: Sequence[T], attempt: Callable[[Sequence[T]], Iterator[tuple[int, R]]]
+    ) -> Iterator[tuple[int, R]]:
+        """(index in `work`, result) from `attempt(part of work)`, begun again on what is left with half the batch.
+
+        Raises what the allocator raised once a batch of 16 tokens does not fit either.
+        """
+        left = list(range(len(work)))
+        while left:
+            done: set[int] = set()
+            try:
+                for index, result in attempt([work[i] for i in left]):
+                    done.add(left[index])
+                    yield left[index], result
+            except (RuntimeError, MemoryError) as error:
+                if not is_out_of_memory(error) or self.batch_tokens <= LEAST_BATCH_TOKENS:
+                    raise
+                self.batch_tokens //= 2
+                if torch.cuda.is_available():
+                    torch.cuda.empty_cache()
+            else:
+                return
+            left = [index for index in left if index not in done]

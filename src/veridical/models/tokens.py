@@ -1,0 +1,83 @@
+"""From text to token ids: the join of context and continuation, and special tokens."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from veridical.engine.trie import common_prefix
+from veridical.models.protocol import TokenSequence
+from veridical.prompts.chat import Rendered, adds_special_tokens
+
+JOIN_POLICY = "joint-longest-common-prefix"
+"""Context and continuation are encoded together and split where the context's own encoding stops agreeing.
+
+So the model sees the tokens of the whole text, as in natural use. Where a token spans the two texts, it is
+scored with the continuation, and the sequence is marked `joined` and counted."""
+
+
+class TextEncoder:
+    """A Hugging Face tokenizer, as the engine needs it."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+        self.opening = _opening_tokens(tokenizer)
+        self._context = lru_cache(maxsize=4096)(self._encode)
+
+    def context(self, rendered: Rendered) -> tuple[int, ...]:
+        """The context alone: what generation begins from."""
+        return self._context(rendered.text, adds_special_tokens(rendered))
+
+    def sequence(self, rendered: Rendered, delimiter: str, continuation: str) -> TokenSequence:
+        """A context and what follows it, under `JOIN_POLICY`.
+
+        The continuation's characters and bytes are counted without the delimiter. An empty context is replaced by
+        the tokenizer's beginning (or end) of text, so that the first token has something to be predicted from.
+        """
+        special = adds_special_tokens(rendered)
+        context = self._context(rendered.text, special)
+        # A rendered chat of the first turn's length is encoded once; each choice then costs its own encoding.
+        joint = self._encode(rendered.text + delimiter + continuation, special)
+        shared = common_prefix(context, joint)
+        before, after = joint[:shared], joint[shared:]
+        if not before:
+            before = self._start()
+        return TokenSequence(
+            context=before,
+            continuation=after,
+            n_chars=len(continuation),
+            n_bytes=len(continuation.encode()),
+            joined=shared < len(context),
+        )
+
+    def alone(self, continuation: str, delimiter: str) -> TokenSequence:
+        """The continuation after nothing but the beginning of text, for its unconditional score."""
+        tokens = self._encode(delimiter + continuation, special=False)
+        return TokenSequence(self._start(), tokens, len(continuation), len(continuation.encode()))
+
+    def decode(self, tokens: tuple[int, ...]) -> str:
+        """Text of generated tokens, without special tokens, spaces as the model wrote them."""
+        return str(self.tokenizer.decode(list(tokens), skip_special_tokens=True, clean_up_tokenization_spaces=False))
+
+    def _start(self) -> tuple[int, ...]:
+        if self.opening:
+            return self.opening
+        for token in (self.tokenizer.bos_token_id, self.tokenizer.eos_token_id):
+            if token is not None:
+                return (int(token),)
+        return ()
+
+    def _encode(self, text: str, special: bool) -> tuple[int, ...]:
+        ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        # Only what the tokenizer puts *before* a text: an end-of-text it would append does not belong mid-way.
+        return (*(self.opening if special else ()), *ids)
+
+
+def _opening_tokens(tokenizer: Any) -> tuple[int, ...]:
+    """The special tokens that the tokenizer's own rule puts before a text, by trial."""
+    plain = tokenizer("a", add_special_tokens=False)["input_ids"]
+    marked = tokenizer("a", add_special_tokens=True)["input_ids"]
+    for start in range(len(marked) - len(plain) + 1):
+        if marked[start : start + len(plain)] == plain:
+            return tuple(marked[:start])
+    return ()
