@@ -102,7 +102,7 @@ def test_trap_12_nothing_is_noted_where_the_system_role_is_taken() -> None:
 
 
 def test_a_template_that_rejects_the_conversation_altogether_is_a_user_error() -> None:
-    with pytest.raises(UserError, match="chat template.*No, thanks"):
+    with pytest.raises(UserError, match=r"chat template.*No, thanks"):
         render(ASK, tokenizer("{{ raise_exception('No, thanks') }}"))
     with pytest.raises(UserError, match="leaves out the text of the user turn"):
         render(ASK, tokenizer("{{ bos_token }}[user]"))

@@ -17,15 +17,16 @@ from veridical.suites.files import read_suite
 
 
 def _imperfective() -> Suite:
-    from veridical.suites.imperfective.builder import build
+    from veridical.suites.imperfective.builder import build_suite
+    from veridical.suites.imperfective.lexicon import read_lexicon
 
-    return build()
+    return build_suite(read_lexicon())
 
 
 def _imperfective_quads() -> Suite:
-    from veridical.suites.imperfective.quads import build
+    from veridical.suites.imperfective.quads import load_quads
 
-    return build()
+    return load_quads()
 
 
 def _published_imperfective(path: Path) -> Suite:
