@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +41,9 @@ def load_dequantised(file: Path, dtype: torch.dtype | str) -> Any:
     """A causal model with plain weights of `dtype`, from a GGUF file."""
     from transformers import AutoModelForCausalLM
 
-    model: Any = AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, dtype=dtype)
+    # The reader draws a progress bar of its own, whatever transformers is told about bars.
+    with redirect_stderr(io.StringIO()):
+        model: Any = AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, dtype=dtype)
     # transformers refuses to save what it takes for a quantised model. The weights are plain by now.
     if hasattr(model.config, "quantization_config"):
         del model.config.quantization_config
