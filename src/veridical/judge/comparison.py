@@ -1,0 +1,83 @@
+"""Comparisons: prompts within a model, models under a prompt, slices within one answering."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import combinations
+
+import polars as pl
+
+from veridical.items import Suite
+from veridical.judge.answering import Answering, answerings
+from veridical.judge.baselines import is_baseline
+from veridical.judge.estimate import Settings, contrast, slice_contrast
+from veridical.judge.measure import Measure
+from veridical.judge.registry import MeasureSet, measure_set
+from veridical.judge.table import SuiteTable
+from veridical.stats.multiple import holm
+
+Pair = tuple[Answering, Answering]
+
+
+def contrasts(
+    suite: Suite,
+    frame: pl.DataFrame,
+    *,
+    level: float = 0.95,
+    draws: int = 10_000,
+    seed: int = 0,
+) -> list[Measure]:
+    """Differences with their intervals and tests, each record the side of its key less the side in `against`.
+
+    Every prompt against the suite's first (within a model), every two models (under a prompt), both paired by
+    set; then the slices that the suite's measure set compares. Baselines are not compared. Arguments as for
+    `judge`. Each record with a raw p is followed by the same one with p adjusted by Holm's method, whose `null`
+    says so and over how many contrasts: prompts, models and slices are a family each.
+    """
+    measures = measure_set(suite.measures)
+    settings = Settings(level, draws, seed)
+    found = [a for a in answerings(SuiteTable(suite), frame) if not is_baseline(a.key["answerer"])]
+    families = (
+        list(_between(_prompt_pairs(suite, found), "prompt", measures, settings)),
+        list(_between(_model_pairs(found), "model", measures, settings)),
+        [slice_contrast(s.one, s.other, s.against, settings) for a in found for s in measures.slices(a)],
+    )
+    return [record for family in families for record in with_holm(family)]
+
+
+def with_holm(family: Sequence[Measure]) -> list[Measure]:
+    """The family's records, each that has a p followed by itself with p adjusted over the family."""
+    tested = [record for record in family if record.p is not None]
+    adjusted = dict(zip(map(id, tested), holm([r.p for r in tested if r.p is not None]), strict=True))
+    result: list[Measure] = []
+    for record in family:
+        result.append(record)
+        if id(record) in adjusted:
+            null = f"{record.null} (Holm over {len(tested)} contrasts)"
+            result.append(record.model_copy(update={"p": adjusted[id(record)], "null": null}))
+    return result
+
+
+def _between(pairs: Iterable[Pair], field: str, measures: MeasureSet, settings: Settings) -> Iterator[Measure]:
+    for one, other in pairs:
+        for mine, theirs in zip(measures.compared(one), measures.compared(other), strict=True):
+            yield contrast(mine, theirs, {field: other.key[field]}, settings)
+
+
+def _prompt_pairs(suite: Suite, found: Sequence[Answering]) -> Iterator[Pair]:
+    rank = {prompt.name: position for position, prompt in enumerate(suite.prompts)}
+    for group in _grouped(found, lambda a: tuple(v for k, v in a.key.items() if k != "prompt")):
+        first, *others = sorted(group, key=lambda a: rank.get(a.key["prompt"], len(rank)))
+        yield from ((other, first) for other in others)
+
+
+def _model_pairs(found: Sequence[Answering]) -> Iterator[Pair]:
+    for group in _grouped(found, lambda a: tuple(v for k, v in a.key.items() if k != "model")):
+        yield from combinations(group, 2)
+
+
+def _grouped(found: Sequence[Answering], key: Callable[[Answering], Hashable]) -> list[list[Answering]]:
+    groups: dict[Hashable, list[Answering]] = {}
+    for answering in found:
+        groups.setdefault(key(answering), []).append(answering)
+    return list(groups.values())

@@ -1,0 +1,42 @@
+"""Judging: from responses to measures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from veridical.items import Suite
+from veridical.judge.answering import answerings
+from veridical.judge.estimate import Settings, estimate
+from veridical.judge.measure import Measure
+from veridical.judge.registry import measure_set
+from veridical.judge.table import SuiteTable
+
+
+def judge(
+    suite: Suite,
+    frame: pl.DataFrame,
+    *,
+    level: float = 0.95,
+    draws: int = 10_000,
+    seed: int = 0,
+    by: Sequence[str] = (),
+) -> list[Measure]:
+    """Every measure of the suite's measure set for every answering in a frame of responses.
+
+    `suite` holds the items that were asked, all of them: they are the denominators, and one without a response
+    counts as not answered (status `missing`). `frame` has the columns of `veridical.judge.frame.SCHEMA` and
+    may hold any number of models, prompts, inputs, modes and answerers; rows of other suites are left aside.
+    `by` names item factors by which accuracy is to be given too. A measure that does not apply has no record.
+    The same arguments give the same records, and a record does not depend on what else is judged.
+
+    Raises UserError where the suite names an unknown measure set or the responses are not the suite's.
+    """
+    measures = measure_set(suite.measures)
+    settings = Settings(level, draws, seed)
+    return [
+        estimate(quantity, settings)
+        for answering in answerings(SuiteTable(suite), frame)
+        for quantity in measures.quantities(answering, by)
+    ]

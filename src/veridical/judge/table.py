@@ -1,0 +1,150 @@
+"""A suite as arrays over its items: what judging reads, built once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from veridical.items import Factor, Grouping, Item, Member, Suite
+from veridical.stats.units import Bools, Ints, Units
+
+Objects = npt.NDArray[np.object_]
+
+
+class SuiteTable:
+    """Positions, labels, gold, factors and sets of a suite's items, in the suite's order.
+
+    Arrays over items have shape (items,). Labels are codes into `labels`, the suite's own first. Sets come
+    from the suite's first grouping; an item in none is a set of its own. Sets that share an item or a cluster
+    are resampled together.
+    """
+
+    def __init__(self, suite: Suite) -> None:
+        self.suite = suite
+        self.items: tuple[Item, ...] = suite.items
+        self.n_items = len(suite.items)
+        self.index = {item.id: position for position, item in enumerate(suite.items)}
+        named = [*suite.labels, *(choice.label for item in suite.items for choice in item.choices)]
+        self.labels = tuple(dict.fromkeys(named))
+        self.code = {label: code for code, label in enumerate(self.labels)}
+        self._choices = self._pairs([item.labels for item in suite.items])
+        self._gold = self._pairs([item.gold for item in suite.items])
+        self.n_choices = self._counts(self._choices)
+        self.n_gold = self._counts(self._gold)
+        self._place(suite.grouping())
+
+    def _pairs(self, labels: Sequence[Sequence[str]]) -> Ints:
+        """(item, label) pairs as single numbers, sorted and unique."""
+        n = len(self.labels)
+        return np.unique(
+            np.array([i * n + self.code[name] for i, names in enumerate(labels) for name in names], np.int64)
+        )
+
+    def _counts(self, pairs: Ints) -> Ints:
+        return np.bincount(pairs // len(self.labels), minlength=self.n_items).astype(np.int64)
+
+    def _place(self, grouping: Grouping) -> None:
+        sets: dict[str, int] = {}
+        clusters: dict[str, int] = {}
+        rows: list[tuple[int, int, int]] = []
+        for member in grouping.members:
+            set_code = sets.setdefault(member.set, len(sets))
+            cluster = clusters.setdefault(member.cluster, len(clusters)) if member.cluster else -1
+            rows.append((set_code, self.index[member.item], cluster))
+        member_set, member_item, member_cluster = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+        self.member_item: Ints = member_item
+        self.member_set: Ints = member_set
+        self.member_role: Objects = np.array([m.role for m in grouping.members], dtype=object)
+
+        set_of_item = np.full(self.n_items, -1, dtype=np.int64)
+        set_of_item[member_item[::-1]] = member_set[::-1]  # the first set that names an item wins
+        alone = np.flatnonzero(set_of_item < 0)
+        set_of_item[alone] = len(sets) + np.arange(len(alone))
+        self.set_of_item: Ints = set_of_item
+        n_sets = len(sets) + len(alone)
+        clustered = member_cluster >= 0
+        self.cluster_of_set: Ints = _components(
+            n_sets,
+            np.concatenate([member_set, member_set[clustered]]),
+            np.concatenate([set_of_item[member_item], n_sets + member_cluster[clustered]]),
+            n_sets + len(clusters),
+        )
+
+    @cached_property
+    def _factors(self) -> dict[str, Objects]:
+        return {}
+
+    def factor(self, name: str) -> Objects:
+        """The factor's value for every item, None where an item lacks it."""
+        if name not in self._factors:
+            values = np.empty(self.n_items, dtype=object)
+            values[:] = [item.factors.get(name) for item in self.items]
+            self._factors[name] = values
+        return self._factors[name]
+
+    def values(self, name: str, where: Bools | None = None) -> list[Factor]:
+        """The values that a factor takes (among the items of `where`), in the order of first appearance."""
+        column = self.factor(name) if where is None else self.factor(name)[where]
+        return [value for value in dict.fromkeys(column.tolist()) if value is not None]
+
+    def where(self, **factors: Factor) -> Bools:
+        """Whether an item has all these factor values."""
+        mask = np.ones(self.n_items, dtype=bool)
+        for name, value in factors.items():
+            mask &= (self.factor(name) == value).astype(bool)
+        return mask
+
+    def offers(self, label: str) -> Bools:
+        """Whether `label` is one of an item's choices."""
+        return self._has(self._choices, np.full(self.n_items, self.code.get(label, -1)))
+
+    def is_choice(self, codes: Ints) -> Bools:
+        """Whether each item's code in `codes` (items,) is one of its choices; -1 is none."""
+        return self._has(self._choices, codes)
+
+    def is_gold(self, codes: Ints) -> Bools:
+        """Whether each item's code in `codes` (items,) is a gold label of it; -1 is none."""
+        return self._has(self._gold, codes)
+
+    def pairs_are_gold(self, items: Ints, codes: Ints) -> Bools:
+        """Whether label `codes[i]` is gold for item `items[i]`, arrays of any one length."""
+        found: Bools = np.isin(items * len(self.labels) + codes, self._gold)
+        return found
+
+    def _has(self, pairs: Ints, codes: Ints) -> Bools:
+        found: Bools = np.isin(np.arange(self.n_items) * len(self.labels) + codes, pairs)
+        return found & (codes >= 0)
+
+    @cached_property
+    def gradable(self) -> Bools:
+        """Whether an item has a gold label: accuracy does not apply to one that has none."""
+        return self.n_gold > 0
+
+    def units(self, items: Ints) -> Units:
+        """The sets and clusters of rows that are items, given by position."""
+        sets = self.set_of_item[items]
+        return Units(sets, self.cluster_of_set[sets])
+
+    def set_units(self, sets: Ints) -> Units:
+        """The units of rows that are sets, given by code."""
+        return Units(sets, self.cluster_of_set[sets])
+
+
+def _components(n_sets: int, left: Ints, right: Ints, size: int) -> Ints:
+    """For each set, the code of the connected component it is in, under edges between nodes."""
+    graph = coo_array((np.ones(len(left), dtype=np.int8), (left, right)), shape=(size, size))
+    _, labels = connected_components(graph, directed=False)
+    return np.asarray(labels[:n_sets], dtype=np.int64)
+
+
+def sets_by(suite: Suite, factor: str) -> Suite:
+    """The suite with sets made by an item factor, in place of its groupings. Items without it stand alone."""
+    members = tuple(
+        Member(set=str(item.factors[factor]), item=item.id) for item in suite.items if factor in item.factors
+    )
+    return suite.model_copy(update={"groupings": (Grouping(name=factor, members=members),)})

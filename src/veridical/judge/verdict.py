@@ -1,0 +1,269 @@
+"""One plain sentence on what the numbers of an answering mean, by rules over its measures.
+
+The rules are tried in the order of `RULES`; the first that applies speaks. A rule claims only what holds over
+the whole interval and over every label that missing answers could have had: where either is too wide, the
+sentence says that nothing is settled. All thresholds are ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from veridical.items import Factor
+from veridical.judge.constant import constant_label
+from veridical.judge.measure import Measure
+
+FEWEST_ANSWERS = 20
+"""Answers below which nothing is called constant."""
+MANY_UNANSWERED = 0.2
+"""Share of items without a usable answer above which that is what the sentence is about."""
+MOST = 0.5
+"""A rate is that of most items where all its interval lies above this."""
+LITTLE_MASS = 0.1
+"""Label mass below which the answers are picked among things that the model would hardly say."""
+UNSTABLE = 0.2
+"""Order sensitivity above which it is mentioned."""
+
+GROUPS_OF = {"True": ("B", "D", "completed"), "False": ("A",), "Unknown": ("C",)}
+"""The groups of the imperfective suites by gold label."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The measures of one answering, by name and slice, without its contrasts."""
+
+    measures: tuple[Measure, ...]
+
+    def get(self, name: str, **where: Factor) -> Measure | None:
+        for measure in self.measures:
+            if measure.measure == name and dict(measure.slice) == where:
+                return measure
+        return None
+
+    def named(self, name: str) -> Measure | None:
+        """The first measure of that name, whatever its slice."""
+        return next((measure for measure in self.measures if measure.measure == name), None)
+
+    def above(self, name: str, threshold: float, **where: Factor) -> bool:
+        """Whether interval and bounds lie above the threshold altogether."""
+        measure = self.get(name, **where)
+        return measure is not None and _floor(measure) > threshold
+
+    def below(self, name: str, threshold: float, **where: Factor) -> bool:
+        """Whether interval and bounds lie below the threshold altogether."""
+        measure = self.get(name, **where)
+        return measure is not None and _ceiling(measure) < threshold
+
+
+def _floor(measure: Measure) -> float:
+    if measure.low is None:
+        return float("-inf")
+    return measure.low if measure.bound_low is None else min(measure.low, measure.bound_low)
+
+
+def _ceiling(measure: Measure) -> float:
+    if measure.high is None:
+        return float("inf")
+    return measure.high if measure.bound_high is None else max(measure.high, measure.bound_high)
+
+
+def percent(value: float) -> str:
+    """`97 %`; 0 and 100 only where they are exact."""
+    whole = round(100 * value)
+    if whole == 0 and value > 0:
+        return "under 1 %"
+    if whole == 100 and value < 1:
+        return "over 99 %"
+    return f"{whole} %"
+
+
+def _rate(measure: Measure) -> str:
+    """`98 %, interval 93 to 99 %`."""
+    value = percent(measure.value or 0.0)
+    if measure.low is None or measure.high is None:
+        return f"{value}, no interval"
+    return f"{value}, interval {round(100 * measure.low)} to {round(100 * measure.high)} %"
+
+
+def _difference(measure: Measure) -> str:
+    value = f"{measure.value or 0.0:+.2f}"
+    if measure.low is None or measure.high is None:
+        return f"{value}, no interval"
+    return f"{value}, interval {measure.low:+.2f} to {measure.high:+.2f}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _nothing(reading: Reading) -> str | None:
+    whole = reading.named("accuracy")
+    if whole is None:
+        return "has no measure to read"
+    if whole.statuses.get("ok", 0):
+        return None
+    return f"gives no usable answer to any of the {whole.n_items} items ({_statuses(whole)})"
+
+
+def _constant(reading: Reading) -> str | None:
+    share = reading.named("constant_share")
+    if share is None or share.value is None or share.statuses.get("ok", 0) < FEWEST_ANSWERS:
+        return None
+    label = constant_label(share)
+    if label is None:
+        return None
+    answered = share.statuses["ok"]
+    part = "items" if answered == share.n_items else f"{answered} items that it answers"
+    says = f"answers {label} to {percent(share.value * share.n_items / answered)} of the {part} whatever it is asked"
+    groups = [g for g in GROUPS_OF.get(label, ()) if reading.get("accuracy", group=g)]
+    if reading.get("tbr") is None or not groups:
+        return f"{says}, so its accuracy says nothing"
+    return f"{says}, so neither its accuracy in {_listed(groups)} nor its TBR says anything about aspect"
+
+
+def _unanswered(reading: Reading) -> str | None:
+    whole = reading.named("accuracy")
+    if whole is None or not whole.n_items:
+        return None
+    missing = 1 - whole.statuses.get("ok", 0) / whole.n_items
+    if missing <= MANY_UNANSWERED:
+        return None
+    says = f"gives no usable answer to {percent(missing)} of the items ({_statuses(whole)})"
+    measure = reading.get("tbr") or whole
+    name = "TBR" if measure.measure == "tbr" else "accuracy"
+    if measure.bound_low is None or measure.bound_high is None:
+        return f"{says}, so its {name} cannot be read"
+    low, high = round(100 * measure.bound_low), round(100 * measure.bound_high)
+    return f"{says}, so its {name} could be anything from {low} to {high} %"
+
+
+def _biased(reading: Reading) -> str | None:
+    tbr, gap = reading.get("tbr"), reading.get("aspectual_awareness_gap")
+    if tbr is None or not reading.above("tbr", MOST):
+        return None
+    says = f"takes the goal as reached in most ambiguous accomplishments (TBR {_rate(tbr)})"
+    if gap is None:
+        return f"strong teleological bias: {says}"
+    if reading.above("aspectual_awareness_gap", 0):
+        return f"teleological bias: {says}, though less often than it accepts activities (gap {_difference(gap)})"
+    return f"strong teleological bias: {says}, and does not clearly tell them from activities (gap {_difference(gap)})"
+
+
+def _denies_activities(reading: Reading) -> str | None:
+    accuracy, cautious = reading.get("accuracy", group="D"), reading.get("overcaution")
+    if accuracy is None or not reading.below("accuracy", MOST, group="D"):
+        return None
+    if cautious is not None and reading.above("overcaution", MOST):
+        return (
+            f"overcautious: answers Unknown to most activities too ({_rate(cautious)} of D), "
+            "so a low TBR is no sign of awareness"
+        )
+    return (
+        f"rejects what does follow: right on few ambiguous activities (D {_rate(accuracy)}), "
+        "so a low TBR is no sign of awareness"
+    )
+
+
+def _reversed(reading: Reading) -> str | None:
+    gap = reading.get("aspectual_awareness_gap")
+    if gap is None or not reading.below("aspectual_awareness_gap", 0):
+        return None
+    return f"accepts accomplishments more often than activities, the reverse of the truth (gap {_difference(gap)})"
+
+
+def _aware(reading: Reading) -> str | None:
+    tbr, gap = reading.get("tbr"), reading.get("aspectual_awareness_gap")
+    if tbr is None or gap is None or not reading.above("aspectual_awareness_gap", 0):
+        return None
+    if reading.below("tbr", MOST) and reading.above("accuracy", MOST, group="D"):
+        says = (
+            f"aware of aspect: accepts most activities and not most accomplishments (gap {_difference(gap)}; "
+            f"TBR {_rate(tbr)})"
+        )
+        cancelled = reading.get("cancelled_true_rate")
+        if cancelled is not None and reading.above("cancelled_true_rate", MOST):
+            says += f", yet affirms most cancelled ones (A {_rate(cancelled)})"
+        return says
+    return (
+        f"accepts activities more often than accomplishments (gap {_difference(gap)}), but how far is not settled "
+        f"(TBR {_rate(tbr)})"
+    )
+
+
+def _inconclusive(reading: Reading) -> str | None:
+    tbr, gap = reading.get("tbr"), reading.get("aspectual_awareness_gap")
+    if tbr is None:
+        return None
+    told = f"TBR {_rate(tbr)}" + (f"; gap {_difference(gap)}" if gap else "")
+    return f"inconclusive on {tbr.n_sets} sets: {told}"
+
+
+def _accuracy(reading: Reading) -> str | None:
+    whole, sets = reading.named("accuracy"), reading.get("set_accuracy")
+    if whole is None:
+        return None
+    says = f"right on {_rate(whole)}, of {whole.n_items} items"
+    return f"{says}; on all items of {_rate(sets)}, of {sets.n_sets} sets" if sets else says
+
+
+RULES: tuple[Callable[[Reading], str | None], ...] = (
+    _nothing,
+    _constant,
+    _unanswered,
+    _biased,
+    _denies_activities,
+    _reversed,
+    _aware,
+    _inconclusive,
+    _accuracy,
+)
+
+
+def verdict(measures: Sequence[Measure]) -> str:
+    """One sentence on one answering: its measures, contrasts left aside.
+
+    Raises ValueError where the measures are of no answering or of several.
+    """
+    own = tuple(measure for measure in measures if measure.against is None)
+    keys = {_key(measure) for measure in own}
+    if len(keys) != 1:
+        raise ValueError(f"a verdict is about one answering, not {len(keys)}")
+    reading = Reading(own)
+    first = own[0]
+    who = ", ".join(part for part in (first.model, first.prompt, first.mode) if part)
+    for rule in RULES:
+        sentence = rule(reading)
+        if sentence is not None:
+            spoken = rule not in (_nothing, _constant)
+            return f"{who}: {sentence}{_reservation(reading) if spoken else ''}."
+    return f"{who}: has no measure to read."
+
+
+def verdicts(measures: Iterable[Measure]) -> list[str]:
+    """A sentence for each answering that saw the whole item and is no baseline, in the order of appearance."""
+    grouped: dict[tuple[str, ...], list[Measure]] = {}
+    for measure in measures:
+        if measure.against is None and measure.input == "full" and measure.answerer == "model":
+            grouped.setdefault(_key(measure), []).append(measure)
+    return [verdict(group) for group in grouped.values()]
+
+
+def _key(measure: Measure) -> tuple[str, ...]:
+    return (measure.suite, measure.model, measure.answerer, measure.input, measure.prompt, measure.mode)
+
+
+def _reservation(reading: Reading) -> str:
+    """What weakens the answers as answers, one thing at most."""
+    mass = reading.named("label_mass")
+    if mass is not None and mass.value is not None and reading.below("label_mass", LITTLE_MASS):
+        return f"; the labels together have only {percent(mass.value)} of its probability"
+    order = reading.named("order_sensitivity")
+    if order is not None and order.value is not None and reading.above("order_sensitivity", UNSTABLE):
+        return f"; {percent(order.value)} of its answers change with the order of the labels"
+    return ""
+
+
+def _statuses(measure: Measure) -> str:
+    counts = sorted(((n, name) for name, n in measure.statuses.items() if name != "ok" and n), reverse=True)
+    return ", ".join(f"{n} {name.replace('_', ' ')}" for n, name in counts)

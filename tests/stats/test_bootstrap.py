@@ -1,0 +1,136 @@
+"""The bootstrap against analytic standard errors, and what it says where it has nothing to say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from scipy import stats
+
+from veridical.stats.bootstrap import (
+    Term,
+    bootstrap_distribution,
+    bootstrap_interval,
+    cluster_totals,
+    resampled,
+    weighted_sum_of_means,
+)
+from veridical.stats.units import Units
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def clustered(n_clusters: int = 60, size: int = 5, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Values that agree within clusters, and the cluster of each."""
+    source = rng(seed)
+    clusters = np.repeat(np.arange(n_clusters), size)
+    return source.normal(size=n_clusters)[clusters] + 0.5 * source.normal(size=len(clusters)), clusters
+
+
+def test_bootstrap_standard_error_is_the_analytic_one() -> None:
+    """Trap 40: not too small by the square root of the number of draws."""
+    values = rng(3).normal(size=150)
+    draws = bootstrap_distribution([Term(values, Units.of_sets(np.arange(150)))], rng(), 10_000)
+    assert draws.std() == pytest.approx(values.std() / np.sqrt(150), rel=0.03)
+
+
+def test_bootstrap_standard_error_of_grouped_rows_is_the_cluster_robust_one() -> None:
+    """Trap 41: against the sandwich estimate of statsmodels, and well above that of independent rows."""
+    values, clusters = clustered()
+    draws = bootstrap_distribution([Term(values, Units.of_sets(clusters))], rng(), 10_000)
+    robust = sm.OLS(values, np.ones(len(values))).fit(cov_type="cluster", cov_kwds={"groups": clusters}).bse[0]
+    assert draws.std() == pytest.approx(robust, rel=0.05)
+    assert draws.std() > 1.7 * values.std() / np.sqrt(len(values))
+
+
+def test_estimate_and_interval_read_one_grouping() -> None:
+    """Trap 42: rows in any order, codes of any value: the grouping decides, not where rows stand."""
+    values, clusters = clustered()
+    shuffled = rng(5).permutation(len(values))
+    relabelled = 1000 - 7 * clusters
+    one = Term(values, Units.of_sets(clusters))
+    other = Term(values[shuffled], Units.of_sets(relabelled[shuffled]))
+    assert weighted_sum_of_means([one]) == pytest.approx(weighted_sum_of_means([other]))
+    a, b = bootstrap_interval([one], rng(), 20_000), bootstrap_interval([other], rng(), 20_000)
+    assert (a.low, a.high) == pytest.approx((b.low, b.high), abs=0.02)
+    totals = cluster_totals([one])
+    assert totals[:, 0].sum() / totals[:, 1].sum() == pytest.approx(values.mean())
+
+
+def test_one_cluster_is_not_estimable() -> None:
+    """Trap 44: a standard error of 0 is not what one cluster says."""
+    interval = bootstrap_interval([Term(rng().normal(size=9), Units.of_sets(np.zeros(9)))], rng())
+    assert (interval.low, interval.high) == (None, None)
+    assert "fewer than two" in interval.method
+
+
+def test_equal_values_give_a_degenerate_interval_and_no_ends() -> None:
+    interval = bootstrap_interval([Term(np.ones(110), Units.of_sets(np.arange(110)))], rng())
+    assert (interval.low, interval.high) == (None, None)
+    assert interval.method == "bootstrap over sets: degenerate"
+
+
+def test_few_distinct_clusters_are_drawn_from_the_same_distribution() -> None:
+    """The multinomial over distinct clusters and plain indices give the binomial that theory says."""
+    values = (np.arange(200) < 60).astype(float)  # 30 % ones: two distinct clusters
+    draws = bootstrap_distribution([Term(values, Units.of_sets(np.arange(200)))], rng(), 20_000)
+    expected = stats.binom(200, 0.3)
+    assert draws.mean() == pytest.approx(0.3, abs=0.002)
+    assert draws.std() == pytest.approx(expected.std() / 200, rel=0.03)
+    low, high = np.quantile(draws, [0.025, 0.975])
+    assert (low, high) == pytest.approx((expected.ppf(0.025) / 200, expected.ppf(0.975) / 200), abs=0.0051)
+
+
+def test_many_distinct_clusters_are_drawn_in_blocks_with_the_same_distribution() -> None:
+    values = rng(2).exponential(size=5000)  # 10,000 draws of 5,000: many blocks
+    totals = np.stack([values, np.ones(5000)], axis=1)
+    draws = resampled(totals, lambda summed: summed[:, 0] / summed[:, 1], rng(), 2000)
+    assert len(draws) == 2000
+    assert draws.std() == pytest.approx(values.std() / np.sqrt(5000), rel=0.06)
+
+
+def test_terms_over_the_same_clusters_are_paired() -> None:
+    """The difference of two sides that move together varies far less than its sides do."""
+    source = rng(7)
+    base = source.normal(size=100)
+    units = Units.of_sets(np.arange(100))
+    noise = 0.1 * source.normal(size=100)
+    draws = bootstrap_distribution([Term(base + noise, units), Term(base, units, -1.0)], rng(), 5000)
+    assert draws.std() == pytest.approx(noise.std() / 10, rel=0.05)
+
+
+def test_terms_over_other_clusters_are_independent() -> None:
+    source = rng(8)
+    one, other = source.normal(size=100), source.normal(size=50)
+    terms = [Term(one, Units.of_sets(np.arange(100))), Term(other, Units.of_sets(100 + np.arange(50)), -1.0)]
+    draws = bootstrap_distribution(terms, rng(), 10_000)
+    assert draws.std() == pytest.approx(np.hypot(one.std() / 10, other.std() / np.sqrt(50)), rel=0.05)
+
+
+def test_same_seed_same_interval() -> None:
+    values, clusters = clustered()
+    term = Term(values, Units.of_sets(clusters))
+    assert bootstrap_interval([term], rng(4), 500) == bootstrap_interval([term], rng(4), 500)
+
+
+def test_clusters_above_sets_are_what_is_resampled_and_named() -> None:
+    values, clusters = clustered(n_clusters=30)
+    units = Units(np.arange(len(values)), clusters)
+    nested = bootstrap_interval([Term(values, units)], rng())
+    alone = bootstrap_interval([Term(values, Units.of_sets(np.arange(len(values))))], rng())
+    assert nested.method == "bootstrap over clusters"
+    assert nested.high - nested.low > 1.5 * (alone.high - alone.low)
+
+
+def test_percentile_interval_covers_the_truth_about_as_often_as_it_says() -> None:
+    """400 samples of 30 clusters of 4 rows: coverage of a nominal 90 % between .83 and .94."""
+    source = rng(11)
+    clusters = np.repeat(np.arange(30), 4)
+    covered = 0
+    for _ in range(400):
+        values = source.normal(size=30)[clusters] + source.normal(size=120)
+        interval = bootstrap_interval([Term(values, Units.of_sets(clusters))], source, 400, 0.9)
+        covered += interval.low <= 0 <= interval.high
+    assert 0.83 <= covered / 400 <= 0.94
