@@ -1,1 +1,73 @@
-"""Veridical: does a language model's score mean what it claims?"""
+"""Veridical: does a language model's score mean what it claims?
+
+    import veridical as vd
+    run = vd.run("imperfective", model="smollm2")
+    run.measures          # a Polars frame
+
+Names are imported when they are first used, so that `import veridical` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    __version__: str
+    from veridical.errors import UserError
+    from veridical.items import Choice, Grouping, Item, Member, Response, Status, Suite
+    from veridical.judge.measure import Measure
+    from veridical.prompts.template import Prompt
+    from veridical.runs.study import Study, open_study, run
+    from veridical.suites.registry import list_suites
+    from veridical.suites.registry import load as load_suite
+
+__all__ = [
+    "Choice",
+    "Grouping",
+    "Item",
+    "Measure",
+    "Member",
+    "Prompt",
+    "Response",
+    "Status",
+    "Study",
+    "Suite",
+    "UserError",
+    "list_suites",
+    "load_suite",
+    "open_study",
+    "run",
+]
+
+_HOMES = {
+    "veridical.errors": ("UserError",),
+    "veridical.items": ("Choice", "Grouping", "Item", "Member", "Response", "Status", "Suite"),
+    "veridical.judge.measure": ("Measure",),
+    "veridical.prompts.template": ("Prompt",),
+    "veridical.runs.study": ("Study", "open_study", "run"),
+    "veridical.suites.registry": ("list_suites", ("load_suite", "load")),
+}
+
+_NAMES = {
+    name if isinstance(name, str) else name[0]: (home, name if isinstance(name, str) else name[1])
+    for home, names in _HOMES.items()
+    for name in names
+}
+
+
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("veridical")
+    if name not in _NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home, attribute = _NAMES[name]
+    value = getattr(import_module(home), attribute)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,15 @@
+"""The command line: `veridical COMMAND`. One thin module a command; the work is the library's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and give its exit status.
+
+    0: done; 2: the user's input is at fault; 1: anything else.
+    """
+    from veridical.cli.app import call
+
+    return call(arguments)

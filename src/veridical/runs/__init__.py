@@ -1,0 +1,1 @@
+"""A run: what is asked of one model, asked, stored and resumed."""

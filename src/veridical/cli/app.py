@@ -1,0 +1,81 @@
+"""The commands together, and how what goes wrong is told."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from veridical.cli import doctor, judge, report, run, suites
+from veridical.errors import UserError
+
+app = typer.Typer(
+    name="veridical",
+    help="Does a language model's score mean what it claims?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for module in (suites, run, judge, report, doctor):
+    app.command(module.__name__.rpartition(".")[2])(module.command)
+
+# Typer re-exports BadParameter alone of the parser's exceptions; the base of all of them is above it.
+_ParserError: type[Exception] = next(
+    kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(version("veridical"))
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def call(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line; errors of the user's become one line on standard error."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        status = app(args=given, prog_name="veridical", standalone_mode=False)
+    except UserError as error:
+        return _fault(str(error))
+    except _ParserError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(str(error), file=sys.stderr)
+            return 2
+        return _fault(_parser_message(error))
+    except (KeyboardInterrupt, typer.Abort):
+        print("veridical: stopped", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`): say nothing more to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return status if isinstance(status, int) else 0
+
+
+def _fault(message: str) -> int:
+    print(f"veridical: {message}", file=sys.stderr)
+    return 2
+
+
+def _parser_message(error: Exception) -> str:
+    message: str = getattr(error, "format_message", lambda: str(error))()
+    context = getattr(error, "ctx", None)
+    command = getattr(context, "command_path", "veridical")
+    return " ".join(f"{message} See '{command} --help'.".split())

@@ -1,0 +1,48 @@
+"""Where the commands write: results on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from veridical.runs.judgement import Judgement
+
+
+def errors() -> Console:
+    from rich.console import Console
+
+    return Console(stderr=True)
+
+
+def results() -> Console:
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def print_json(document: dict[str, Any]) -> None:
+    """Print one document in strict JSON."""
+    print(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1), file=sys.stdout)
+
+
+def measures_document(study: str, judgement: Judgement) -> dict[str, Any]:
+    """What `--json` prints: where the runs are, and the measures as in `measures.json`."""
+    from veridical.runs.judgement import records_json
+
+    return {
+        "schema": "veridical.measures/1",
+        "study": study,
+        "runs": [str(run.path) for run in judgement.runs],
+        "measures": records_json(judgement.records),
+    }
+
+
+def print_tables(judgement: Judgement) -> None:
+    """Print the tables of measures and a sentence on each model."""
+    from veridical.report.terminal import render
+
+    results().print(render(judgement.suites, judgement.records, judgement.verdicts))

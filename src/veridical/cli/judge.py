@@ -1,0 +1,40 @@
+"""`veridical judge`: measures from stored responses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    run: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders, or studies.")],
+    sets: Annotated[
+        str | None,
+        typer.Option(
+            "--sets",
+            metavar="FIELD",
+            help="Make the item sets of this field, factor or grouping, and print only.",
+        ),
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document, and nothing else, to standard output.")
+    ] = False,
+) -> None:
+    """Recompute measures from stored responses; no model is needed."""
+    from veridical.cli.console import measures_document, print_json, print_tables
+    from veridical.runs.judgement import Judgement, write_measures
+    from veridical.runs.load import open_runs
+    from veridical.runs.manifest import is_run
+
+    judgement = Judgement(tuple(open_runs(run)), sets=sets)
+    if sets is None:
+        for path, measures in judgement.by_run.items():
+            write_measures(path, measures)
+        if len(run) == 1 and not is_run(run[0]):
+            write_measures(run[0], judgement.records)
+    if json:
+        print_json(measures_document(str(run[0]), judgement))
+    else:
+        print_tables(judgement)

@@ -1,0 +1,24 @@
+"""`veridical report`: one self-contained page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    run: Annotated[list[Path], typer.Argument(metavar="STUDY|RUN...", help="A study, or run folders.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE.html", help="Default: report.html in the first folder."),
+    ] = None,
+) -> None:
+    """Write what is measured of runs as one self-contained page."""
+    from veridical.runs.judgement import Judgement
+    from veridical.runs.load import open_runs
+    from veridical.runs.study import write_page
+
+    path = write_page(out or run[0] / "report.html", Judgement(tuple(open_runs(run))))
+    typer.echo(f"report: {path}")

@@ -1,0 +1,106 @@
+"""`veridical run`: ask, store, judge, print, write the report."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    suite: Annotated[list[str], typer.Argument(metavar="SUITE...", help="Built-in names or suite files.")],
+    model: Annotated[
+        list[str],
+        typer.Option(
+            "--model", metavar="MODEL", help="smollm2, hf/ORG/NAME, hf/PATH, gguf/PATH; repeatable."
+        ),
+    ],
+    prompt: Annotated[
+        list[str] | None,
+        typer.Option("--prompt", metavar="NAME", help="A prompt to ask; repeatable. Default: all that fit."),
+    ] = None,
+    mode: Annotated[
+        list[str] | None,
+        typer.Option("--mode", metavar="MODE", help="loglikelihood (the default) or generate; repeatable."),
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option("--data", metavar="FILE", help="Your copy of the suite's published data.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N_SETS", min=1, help="Ask this many item sets only.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Chooses the sets of --limit and the resampling.")] = 0,
+    dtype: Annotated[
+        str, typer.Option("--dtype", metavar="DTYPE", help="float32, bfloat16, float16 or auto.")
+    ] = "float32",
+    device: Annotated[str, typer.Option("--device", metavar="DEVICE", help="auto, cpu or cuda.")] = "auto",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="STUDY", help="Study folder; one that exists is resumed or extended."),
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document, and nothing else, to standard output.")
+    ] = False,
+    orders: Annotated[
+        int | None,
+        typer.Option("--orders", metavar="N", min=0, help="Label orders; 0: all. Default: the prompt's own."),
+    ] = None,
+    batch_tokens: Annotated[
+        int | None, typer.Option("--batch-tokens", metavar="N", min=1, help="Tokens in a batch.")
+    ] = None,
+    template_arg: Annotated[
+        list[str] | None,
+        typer.Option("--template-arg", metavar="K=V", help="For the chat template; repeatable."),
+    ] = None,
+    max_new_tokens: Annotated[
+        int, typer.Option("--max-new-tokens", metavar="N", min=1, help="Where generation stops.")
+    ] = 512,
+) -> None:
+    """Ask models the questions of suites, judge the answers and write the report."""
+    from veridical.cli.console import errors, measures_document, print_json, print_tables
+    from veridical.prompts.chat import parse_template_arguments
+    from veridical.runs.progress import Terminal
+    from veridical.runs.study import default_out
+    from veridical.runs.study import run as run_study
+
+    study_folder = out or default_out(suite)
+    try:
+        study = run_study(
+            suite,
+            model=model,
+            prompts=prompt or None,
+            mode=mode or ["loglikelihood"],  # type: ignore[arg-type]  # checked there, with the nearest name
+            data=data,
+            limit=limit,
+            seed=seed,
+            dtype=dtype,
+            device=device,
+            out=study_folder,
+            orders=orders,
+            batch_tokens=batch_tokens,
+            template_args=parse_template_arguments(template_arg or []),
+            max_new_tokens=max_new_tokens,
+            progress=Terminal(errors()),
+        )
+    except KeyboardInterrupt:
+        _tell_how_to_resume(study_folder, named=out is not None)
+        raise typer.Exit(1) from None
+    if json:
+        print_json(measures_document(str(study.path), study.judgement))
+    else:
+        print_tables(study.judgement)
+        typer.echo(f"\nreport: {study.report}")
+    if study.failed:
+        raise typer.Exit(1)
+
+
+def _tell_how_to_resume(study: Path, *, named: bool) -> None:
+    if not study.is_dir():
+        print("veridical: stopped before anything was stored", file=sys.stderr)
+        return
+    words = ["veridical", *sys.argv[1:], *([] if named else ["--out", str(study)])]
+    message = f"veridical: stopped; what was answered is stored. To go on:\n  {shlex.join(words)}"
+    print(message, file=sys.stderr)

@@ -1,0 +1,173 @@
+"""Writing files so that a killed writer or a full disk leaves nothing half-written.
+
+Bytes go to a hidden file beside the target, reach the disk, and only then get their name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import json
+import os
+import time
+import uuid
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+
+import polars as pl
+
+from veridical.errors import UserError
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+def unwritable(path: Path, error: OSError) -> UserError:
+    """The one line for a file that could not be written."""
+    reason = error.strerror or str(error)
+    if error.errno in _FULL:
+        return UserError(
+            f"cannot write {path}: {reason}; what was stored before is kept: make room, then run the same "
+            f"command with the same --out to go on"
+        )
+    return UserError(f"cannot write {path}: {reason}; choose another --out")
+
+
+@contextlib.contextmanager
+def beside(path: Path) -> Iterator[Path]:
+    """A hidden path beside `path` to write to; it is gone afterwards unless it was renamed."""
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
+    try:
+        yield temporary
+    except OSError as error:
+        raise unwritable(path, error) from error
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _write_through(path: Path, data: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        # Some network file systems cannot sync a folder; the file itself is safe by then.
+        with contextlib.suppress(OSError):
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Write a file whole, over an older one of its name. Raises UserError where the disk refuses."""
+    with beside(path) as temporary:
+        _write_through(temporary, data)
+        temporary.replace(path)
+        _sync_folder(path.parent)
+
+
+def make_folder(path: Path) -> list[Path]:
+    """Make a folder and those above it; gives those that were not there, innermost first.
+
+    Raises UserError where that is not possible.
+    """
+    try:
+        missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise UserError(f"cannot write to {path}: a file, not a folder; choose another --out") from error
+    except OSError as error:
+        raise unwritable(path, error) from error
+    return missing
+
+
+@contextlib.contextmanager
+def writable_folder(folder: Path) -> Iterator[None]:
+    """Make a folder and try a small file in it, so that a refusal comes before the work.
+
+    Folders that were made here and are still empty at the end are taken away again.
+    """
+    made = make_folder(folder)
+    try:
+        with beside(folder / "check") as temporary:
+            _write_through(temporary, b"veridical")
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            for path in made:
+                path.rmdir()
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a run folder's lock while one of its files is read, changed and replaced."""
+    try:
+        descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise unwritable(folder / ".lock", error) from error
+    try:
+        # Without lock support (some network file systems) two writers at one moment are not kept apart.
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def json_bytes(value: object) -> bytes:
+    """Strict JSON (a NaN raises ValueError), readable, ending in a newline."""
+    return (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def parquet_bytes(frame: pl.DataFrame) -> bytes:
+    buffer = BytesIO()
+    frame.write_parquet(buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def add_part(folder: Path, frame: pl.DataFrame) -> Path:
+    """Add a uniquely named part to a folder of parts: never over another, whole or not at all."""
+    make_folder(folder)
+    data = parquet_bytes(frame)
+    path = folder / f"{time.time_ns():020d}-{uuid.uuid4().hex[:8]}.parquet"
+    with beside(path) as temporary:
+        _write_through(temporary, data)
+        _put_if_absent(temporary, path)
+        _sync_folder(folder)
+    return path
+
+
+def _put_if_absent(temporary: Path, path: Path) -> None:
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        if error.errno in _FULL:
+            raise
+        # A file system without hard links: the name is unique, so a rename meets no other file.
+        temporary.replace(path)
+
+
+def read_parts(folder: Path, schema: pl.Schema) -> pl.DataFrame:
+    """All parts of a folder, oldest first. What a killed writer left behind has no part's name."""
+    parts = sorted(p for p in folder.glob("*.parquet") if not p.name.startswith("."))
+    return pl.concat([pl.DataFrame(schema=schema), *(read_part(part, schema) for part in parts)])
+
+
+def read_part(path: Path, schema: pl.Schema) -> pl.DataFrame:
+    """One Parquet file with these columns. Raises UserError naming the file where it is not one."""
+    try:
+        frame = pl.read_parquet(path.read_bytes(), columns=list(schema))
+        return frame.select(pl.col(name).cast(kind) for name, kind in schema.items())
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = str(error).splitlines()[0]
+        raise UserError(
+            f"cannot read {path}: {reason}; move that file away and run again: its questions are asked again"
+        ) from error

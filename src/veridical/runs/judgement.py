@@ -1,0 +1,203 @@
+"""Runs judged together: the measures of each and the contrasts between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+import polars as pl
+
+from veridical.errors import unknown
+from veridical.items import Grouping, Item, Member, Suite
+from veridical.judge import baseline_frame, contrasts, judge
+from veridical.judge.frame import KEY, SCHEMA
+from veridical.judge.measure import Measure
+from veridical.judge.verdict import verdicts
+from veridical.runs.files import json_bytes, replace
+from veridical.runs.load import Run
+from veridical.runs.plan import narrow
+
+
+class Measuring(Protocol):
+    """`judge` and `contrasts`."""
+
+    def __call__(
+        self, suite: Suite, frame: pl.DataFrame, /, *, level: float, draws: int, seed: int
+    ) -> list[Measure]: ...
+
+
+LEVEL = 0.95
+DRAWS = 10_000
+
+STRUCTS = ("slice", "statuses", "against")
+
+
+def merged(suites: Iterable[Suite]) -> Suite:
+    """One suite over the items of several narrowings of it."""
+    first, *rest = suites
+    items = {item.id: item for suite in (first, *rest) for item in suite.items}
+    groupings = tuple(
+        Grouping(
+            name=grouping.name,
+            members=tuple(
+                dict.fromkeys(m for suite in (first, *rest) for m in suite.grouping(grouping.name).members)
+            ),
+        )
+        for grouping in first.groupings
+    )
+    parts = {name: getattr(first, name) for name in Suite.model_fields}
+    return Suite(**{**parts, "items": tuple(items.values()), "groupings": groupings})
+
+
+def regrouped(suite: Suite, field: str) -> Suite:
+    """The suite with the sets that `field` makes as its first grouping.
+
+    `field` is the name of another grouping, of an item field or of a factor: items with one value are one
+    set, and keep the role that they had. Raises UserError where no item has it.
+    """
+    roles = {member.item: member.role for member in suite.grouping().members}
+    named = {grouping.name: grouping for grouping in suite.groupings}
+    if field in named:
+        grouping = named.pop(field)
+    else:
+        values = {item.id: _value(item, field) for item in suite.items}
+        members = tuple(
+            Member(set=value, item=item, role=roles.get(item, "")) for item, value in values.items() if value
+        )
+        if not members:
+            known = {*named, *(name for item in suite.items for name in (*item.fields, *item.factors))}
+            raise unknown(f"field to make sets of in suite {suite.name}", field, known)
+        grouping = Grouping(name=field, members=members)
+    parts = {name: getattr(suite, name) for name in Suite.model_fields}
+    return Suite(**{**parts, "groupings": (grouping, *named.values())})
+
+
+def _value(item: Item, field: str) -> str:
+    return str(item.factors.get(field, item.fields.get(field, "")))
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Runs and what is measured of them. Nothing is computed before it is asked for."""
+
+    runs: tuple[Run, ...]
+    sets: str | None = None
+    level: float = LEVEL
+    draws: int = DRAWS
+
+    @property
+    def seed(self) -> int:
+        """The seed of every draw: the first run's."""
+        return self.runs[0].manifest.settings.seed
+
+    @cached_property
+    def suites(self) -> tuple[Suite, ...]:
+        """Every suite that a run asked, over the items that any of them asked."""
+        narrowed: dict[str, list[Suite]] = {}
+        for run in self.runs:
+            for name, suite in run.suites.items():
+                narrowed.setdefault(name, []).append(suite)
+        return tuple(self._with_sets(merged(suites)) for suites in narrowed.values())
+
+    @cached_property
+    def responses(self) -> pl.DataFrame:
+        """The responses of all runs, in the columns of `veridical.judge.frame.SCHEMA`."""
+        return pl.concat([pl.DataFrame(schema=SCHEMA), *(run.frame for run in self.runs)])
+
+    @cached_property
+    def by_run(self) -> dict[Path, tuple[Measure, ...]]:
+        """The measures of each run by itself, contrasts between its prompts among them."""
+        found: dict[Path, tuple[Measure, ...]] = {}
+        for run in self.runs:
+            suites = [self._with_sets(suite) for suite in run.suites.values()]
+            found[run.path] = tuple(self._judge(suites, run.frame))
+        return found
+
+    @cached_property
+    def records(self) -> tuple[Measure, ...]:
+        """Everything measured: of each run, of the baselines beside them, and between them."""
+        if len(self.runs) == 1:
+            return self.by_run[self.runs[0].path]
+        return tuple(self._judge(self.suites, self.responses))
+
+    @cached_property
+    def verdicts(self) -> tuple[str, ...]:
+        """In plain words, what the numbers mean: a sentence for each way in which a model was asked."""
+        return tuple(verdicts(self.records))
+
+    def _with_sets(self, suite: Suite) -> Suite:
+        return suite if self.sets is None else regrouped(suite, self.sets)
+
+    def _judge(self, suites: Sequence[Suite], responses: pl.DataFrame) -> Iterator[Measure]:
+        for suite in suites:
+            frame = responses.filter(suite=suite.name)
+            coverage = _coverage(frame)
+            for items, part in coverage.items():
+                yield from self._measures(judge, narrow(suite, items), part)
+            yield from self._measures(judge, suite, baseline_frame(suite))
+            # What was asked of some only (a run extended with another --limit) has nothing to be compared with.
+            shared = frozenset.intersection(*coverage)
+            if shared:
+                yield from self._measures(
+                    contrasts, narrow(suite, shared), frame.filter(pl.col("item").is_in(shared))
+                )
+
+    def _measures(self, measure: Measuring, suite: Suite, frame: pl.DataFrame) -> list[Measure]:
+        return measure(suite, frame, level=self.level, draws=self.draws, seed=self.seed)
+
+
+def _coverage(frame: pl.DataFrame) -> dict[frozenset[str], pl.DataFrame]:
+    """The answerings of a frame by the items that they were asked, as they differ where a run was extended."""
+    parts: dict[frozenset[str], list[pl.DataFrame]] = {}
+    for part in frame.partition_by(*KEY, maintain_order=True):
+        parts.setdefault(frozenset(part["item"]), []).append(part)
+    return {items: pl.concat(found) for items, found in parts.items()}
+
+
+def records_json(measures: Iterable[Measure]) -> list[dict[str, object]]:
+    """Measures as they stand in `measures.json` and in what `--json` prints."""
+    return [measure.model_dump(mode="json") for measure in measures]
+
+
+def write_measures(folder: Path, measures: Iterable[Measure]) -> Path:
+    """Write `measures.json`, a list of records in strict JSON."""
+    path = folder / "measures.json"
+    replace(path, json_bytes(records_json(measures)))
+    return path
+
+
+def measures_frame(measures: Sequence[Measure]) -> pl.DataFrame:
+    """Measures as a frame, one row a record; `slice`, `statuses` and `against` are structs.
+
+    A struct has the fields that any record has, as text (counts in `statuses`), null where a record has none.
+    """
+    rows = records_json(measures)
+    columns: dict[str, pl.Series] = {}
+    for name in Measure.model_fields:
+        values = [row[name] for row in rows]
+        if name in STRUCTS:
+            columns[name] = _struct(name, values)
+        else:
+            columns[name] = pl.Series(name, values, dtype=_DTYPES.get(name, pl.String()), strict=False)
+    return pl.DataFrame(columns)
+
+
+_FLOATS = ("value", "low", "high", "level", "bound_low", "bound_high", "p")
+_DTYPES: dict[str, pl.DataType] = {
+    **dict.fromkeys(_FLOATS, pl.Float64()),
+    "n_sets": pl.Int64(),
+    "n_items": pl.Int64(),
+    "paired": pl.Boolean(),
+}
+
+
+def _struct(name: str, values: Sequence[object]) -> pl.Series:
+    maps = [value if isinstance(value, dict) else {} for value in values]
+    keys = list(dict.fromkeys(key for value in maps for key in value))
+    kind: pl.DataType = pl.Int64() if name == "statuses" else pl.String()
+    cell = int if name == "statuses" else str
+    rows = [{key: cell(value[key]) for key in keys if key in value} for value in maps]
+    return pl.Series(name, rows, dtype=pl.Struct(dict.fromkeys(keys, kind)))

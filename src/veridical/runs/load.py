@@ -1,0 +1,161 @@
+"""From run folders to the frame that measures read. No model and no torch is needed for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from veridical.errors import UserError
+from veridical.items import Item, Status, Suite
+from veridical.judge.answers import Reading, read_scores, read_text
+from veridical.judge.frame import SCHEMA
+from veridical.runs.manifest import NAME, Manifest, is_run, read_manifest
+from veridical.runs.store import outcome, read_asks, read_responses, read_suites
+
+NEAR_TIE = 1e-3
+"""Two choices whose log-likelihoods are closer than this (in nats) are counted as a near tie: another batch
+size or machine may decide the other way. Our choice."""
+
+THINKING_OPEN = "thinking_open"
+"""The note of a request whose context leaves a thinking block open: its answer begins inside it."""
+
+NO_ANSWER = "no answer is stored: the run was stopped early, or the model failed"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one model answered, read from its folder. `name` is the model's, told apart within a study."""
+
+    path: Path
+    manifest: Manifest
+    name: str
+
+    @cached_property
+    def suites(self) -> dict[str, Suite]:
+        """The suites by name, narrowed to the items that were asked."""
+        return read_suites(self.path)
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """One row a response (`veridical.judge.frame.SCHEMA`); an ask without an answer is an `error`."""
+        answers = read_responses(self.path)
+        asks = read_asks(self.path).join(answers, on="key", how="left", maintain_order="left")
+        rows = [_row(self.name, self.suites[ask["suite"]], ask) for ask in asks.iter_rows(named=True)]
+        return pl.DataFrame(rows, schema=SCHEMA)
+
+    def notes(self) -> dict[str, int]:
+        """Counts for the manifest: what rendering did, tokens across a join, near ties, missing answers."""
+        asks = read_asks(self.path)
+        counts = Counter(note for notes in asks["notes"] for note in notes)
+        return {
+            **dict(sorted(counts.items())),
+            "asks": asks.height,
+            "joined_tokens": int(asks["joined"].sum()),
+            "near_ties": self.frame.filter(pl.col("margin") < NEAR_TIE).height,
+            "unanswered": self.frame.filter(status=Status.ERROR.value).height,
+        }
+
+
+def _row(model: str, suite: Suite, ask: dict[str, Any]) -> dict[str, Any]:
+    row = {
+        "model": model,
+        "answerer": "model",
+        **{name: ask[name] for name in ("suite", "input", "prompt", "mode", "order", "repeat", "item")},
+    }
+    if ask["status"] is None:
+        return {**row, "status": Status.ERROR.value, "detail": NO_ANSWER}
+    return {**row, **_answer(suite, suite.by_id[ask["item"]], ask)}
+
+
+def _answer(suite: Suite, item: Item, stored: dict[str, Any]) -> dict[str, Any]:
+    """What a stored answer says, as columns of the frame."""
+    came = outcome(stored)
+    row: dict[str, Any] = {"text": came.text, "detail": came.detail}
+    if came.status is Status.TRUNCATED or (came.status is Status.OK and stored["mode"] == "generate"):
+        reading = read_text(
+            item.labels, came.text, came.finish, thinking_open=THINKING_OPEN in stored["notes"]
+        )
+        row["detail"] = reading.detail or came.detail
+    elif came.status is Status.OK:
+        reading = read_scores(item.labels, came.scores, suite.normalisation)
+        if reading.scores:
+            row["labels"] = list(item.labels)
+            row["scores"] = [score.total for score in came.scores]
+    else:
+        reading = Reading(came.status)
+    return {
+        **row,
+        "status": reading.status.value,
+        "label": reading.label,
+        "margin": reading.margin,
+        "label_mass": reading.label_mass,
+    }
+
+
+def open_run(path: Path) -> Run:
+    """The run in a folder. Raises UserError where the folder is not one."""
+    if not path.exists():
+        raise UserError(f"{path}: no such folder; give a run folder, or the study folder that holds it")
+    manifest = read_manifest(path)
+    return Run(path, manifest, manifest.model.name)
+
+
+def run_folders(path: Path) -> list[Path]:
+    """The run folders that a path names: itself, or those in a study folder, by name."""
+    if is_run(path):
+        return [path]
+    if not path.is_dir():
+        return []
+    return sorted(folder for folder in path.iterdir() if is_run(folder))
+
+
+def open_runs(paths: Sequence[Path]) -> list[Run]:
+    """The runs in these run or study folders, each once.
+
+    Raises UserError where a path holds no run, or where two runs hold different contents of one suite.
+    """
+    folders: dict[Path, None] = {}
+    for path in paths:
+        if not path.exists():
+            raise UserError(f"{path}: no such folder; give a run folder, or the study folder that holds it")
+        found = run_folders(path)
+        if not found:
+            raise UserError(f"{path} is not a run folder: neither it nor a folder in it has a {NAME}")
+        folders.update(dict.fromkeys(found))
+    runs = [open_run(folder) for folder in folders]
+    _check_same_suites(runs)
+    return _told_apart(runs)
+
+
+def _check_same_suites(runs: Sequence[Run]) -> None:
+    seen: dict[str, Run] = {}
+    for run in runs:
+        for entry in run.manifest.suites:
+            other = seen.setdefault(entry.name, run)
+            first = next(e for e in other.manifest.suites if e.name == entry.name)
+            if first != entry:
+                raise UserError(
+                    f"{other.path} and {run.path} hold different contents of suite {entry.name!r} (versions "
+                    f"{first.version} and {entry.version}): judge them apart"
+                )
+
+
+def _told_apart(runs: Sequence[Run]) -> list[Run]:
+    """Runs of one model name under several dtypes are named by dtype, and otherwise by fingerprint."""
+    named: dict[str, list[Run]] = {}
+    for run in runs:
+        named.setdefault(run.manifest.model.name, []).append(run)
+    apart: dict[Path, Run] = {}
+    for name, same in named.items():
+        dtypes = {run.manifest.model.fingerprint.get("dtype", "") for run in same}
+        for run in same:
+            dtype = run.manifest.model.fingerprint.get("dtype", "")
+            mark = f" {dtype}" if len(dtypes) == len(same) and dtype else f"@{run.manifest.model.digest[:8]}"
+            apart[run.path] = replace(run, name=name if len(same) == 1 else f"{name}{mark}")
+    return [apart[run.path] for run in runs]

@@ -1,0 +1,163 @@
+"""The manifest: what makes a run repeatable."""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from veridical.errors import UserError
+from veridical.runs.files import json_bytes, replace
+
+SCHEMA = "veridical.run/1"
+NAME = "manifest.json"
+PACKAGES = ("veridical", "numpy", "scipy", "polars", "torch", "transformers", "tokenizers", "gguf")
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ModelEntry(Part):
+    """The model: its name as the user spelt it, and what makes its answers what they are."""
+
+    name: str
+    fingerprint: Mapping[str, str]
+    digest: str
+    n_parameters: int | None = None
+
+
+class SuiteEntry(Part):
+    """A suite that the run asks; the content hash is of the whole suite, whatever part was asked."""
+
+    name: str
+    version: str
+    content_hash: str
+
+
+class Call(Part):
+    """One call that asked something, so that the run can be repeated."""
+
+    created: str
+    suites: tuple[str, ...]
+    prompts: Mapping[str, tuple[str, ...]]
+    modes: tuple[str, ...]
+    inputs: tuple[str, ...]
+    limit: int | None = None
+    orders: int | None = None
+    packages: Mapping[str, str] = Field(default_factory=dict)
+
+
+class Settings(Part):
+    """What is the same in every call of a run. `max_new_tokens` is null until something is generated."""
+
+    seed: int
+    max_new_tokens: int | None = None
+
+
+class Manifest(Part):
+    schema_: str = Field(default=SCHEMA, alias="schema")
+    created: str
+    model: ModelEntry
+    suites: tuple[SuiteEntry, ...]
+    settings: Settings
+    calls: tuple[Call, ...] = ()
+    notes: Mapping[str, int] = Field(default_factory=dict)
+
+
+def now() -> str:
+    """The time in UTC, to the second, as ISO 8601."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def package_versions() -> dict[str, str]:
+    """Python's version and those of the installed packages that can move a score."""
+    versions = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def is_run(folder: Path) -> bool:
+    return (folder / NAME).is_file()
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a run folder. Raises UserError where the folder is none, or is of a newer schema."""
+    path = folder / NAME
+    try:
+        document: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise UserError(f"{folder} is not a run folder: it has no {NAME}") from error
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot read {path}: {error}") from error
+    found = document.get("schema") if isinstance(document, dict) else None
+    if found != SCHEMA:
+        raise _wrong_schema(path, found)
+    try:
+        return Manifest.model_validate(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise UserError(f"{path}: field {field!r}: {first['msg']}") from error
+
+
+def _wrong_schema(path: Path, found: object) -> UserError:
+    name, _, number = str(found).partition("/")
+    newest = int(SCHEMA.partition("/")[2])
+    if name == SCHEMA.partition("/")[0] and re.fullmatch(r"\d+", number) and int(number) > newest:
+        return UserError(
+            f"{path} was written by a newer Veridical (schema {found}; this one reads {SCHEMA}): "
+            f"upgrade with pip install --upgrade veridical"
+        )
+    return UserError(f"{path} is not the manifest of a run: its schema is {found!r}, not {SCHEMA!r}")
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    replace(folder / NAME, json_bytes(manifest.model_dump(mode="json", by_alias=True)))
+
+
+def check_suites(folder: Path, stored: Manifest, suites: Iterable[SuiteEntry]) -> None:
+    """Raise UserError where a run or study holds a suite of that name with another version or content."""
+    known = {entry.name: entry for entry in stored.suites}
+    for entry in suites:
+        other = known.get(entry.name, entry)
+        if (other.version, other.content_hash) != (entry.version, entry.content_hash):
+            raise UserError(
+                f"{folder} holds suite {entry.name!r} version {other.version} (content {other.content_hash}),"
+                f" not version {entry.version} (content {entry.content_hash}): use another --out"
+            )
+
+
+def extended(folder: Path, stored: Manifest, wanted: Manifest) -> Manifest:
+    """The stored manifest with what `wanted` adds to it.
+
+    Raises UserError where the two cannot be one run: another model, suite content, seed or generation length.
+    """
+    check_suites(folder, stored, wanted.suites)
+    if stored.model.digest != wanted.model.digest:
+        raise UserError(f"{folder} is a run of another model ({stored.model.name}): use another --out")
+    settings = stored.settings
+    for name in Settings.model_fields:
+        old, new = getattr(settings, name), getattr(wanted.settings, name)
+        if old is None:
+            settings = settings.model_copy(update={name: new})
+        elif new is not None and new != old:
+            flag = f"--{name.replace('_', '-')}"
+            raise UserError(f"{folder} was run with {flag} {old}, not {new}: use another --out")
+    suites = {entry.name: entry for entry in (*stored.suites, *wanted.suites)}
+    described = [call.model_dump(exclude={"created"}) for call in stored.calls]
+    new_calls = tuple(c for c in wanted.calls if c.model_dump(exclude={"created"}) not in described)
+    return stored.model_copy(
+        update={"suites": tuple(suites.values()), "settings": settings, "calls": (*stored.calls, *new_calls)}
+    )

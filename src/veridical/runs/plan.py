@@ -1,0 +1,206 @@
+"""What a run asks: from suites and the user's wishes to asks, and from an ask to the query it puts.
+
+A plan knows neither models nor files. Its order is that of the suite, so that two plans of one suite agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from veridical.errors import UserError, unknown
+from veridical.items import Grouping, Item, Mode, Suite, digest
+from veridical.models.protocol import Query
+from veridical.prompts.template import Context, PlainText, Prompt, rotations
+
+MODES: tuple[Mode, ...] = ("loglikelihood", "generate")
+"""The ways in which a language model answers here."""
+
+FULL = "full"
+"""The input that shows all of an item."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One question put once. `labels` are in the order in which the prompt names them."""
+
+    suite: str
+    item: str
+    input: str
+    prompt: str
+    order: int
+    mode: Mode
+    repeat: int
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The asks over one suite; `skipped` says what was left out of it and why."""
+
+    suite: Suite
+    asks: tuple[Ask, ...]
+    skipped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What of a suite is to be asked.
+
+    `prompts` and `inputs` are names, and everything that fits where they are None. `limit` is a number of
+    sets; `orders` a number of label orders for every prompt (0: all rotations), each prompt's own where None.
+    """
+
+    modes: tuple[Mode, ...] = ("loglikelihood",)
+    prompts: tuple[str, ...] | None = None
+    inputs: tuple[str, ...] | None = None
+    limit: int | None = None
+    orders: int | None = None
+    seed: int = 0
+    repeats: int = 1
+
+
+def take_sets(grouping: Grouping, limit: int, seed: int) -> list[str]:
+    """The first `limit` sets in a seeded order that does not depend on the file's.
+
+    Sets are ordered by a hash of their items' content, and taken in turn from each shape (the roles in a
+    set), so that telic and atelic sets alternate. A smaller limit's sets are a part of a larger one's.
+    """
+    shapes: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for name, members in grouping.sets().items():
+        roles = tuple(sorted(member.role for member in members))
+        rank = digest([seed, sorted(member.item for member in members), name])
+        shapes.setdefault(roles, []).append((rank, name))
+    columns = [sorted(shapes[roles]) for roles in sorted(shapes)]
+    longest = max((len(column) for column in columns), default=0)
+    turns = [column[turn][1] for turn in range(longest) for column in columns if turn < len(column)]
+    return turns[:limit]
+
+
+def narrow(suite: Suite, item_ids: Iterable[str]) -> Suite:
+    """The suite with these items alone, and the groupings' members among them, in the suite's order."""
+    kept = set(item_ids)
+    groupings = tuple(
+        Grouping(name=grouping.name, members=tuple(m for m in grouping.members if m.item in kept))
+        for grouping in suite.groupings
+    )
+    items = tuple(item for item in suite.items if item.id in kept)
+    # Built anew, not copied: a copy would carry the cached content hash of the whole suite.
+    parts = {name: getattr(suite, name) for name in Suite.model_fields}
+    return Suite(**{**parts, "items": items, "groupings": groupings})
+
+
+def limited(suite: Suite, limit: int | None, seed: int) -> Suite:
+    """The suite narrowed to `limit` sets of its first grouping, every member kept."""
+    if limit is None:
+        return suite
+    if limit < 1:
+        raise UserError(f"--limit {limit}: give a number of item sets, 1 or more")
+    grouping = suite.grouping()
+    taken = set(take_sets(grouping, limit, seed))
+    return narrow(suite, (member.item for member in grouping.members if member.set in taken))
+
+
+def fitting_prompts(suite: Suite, mode: Mode, wishes: Wishes) -> tuple[Prompt, ...]:
+    """The suite's prompts, among those wished for, that can be asked in this mode."""
+    return tuple(
+        prompt
+        for prompt in suite.prompts
+        if (wishes.prompts is None or prompt.name in wishes.prompts)
+        and (mode == "generate" or not prompt.reasons)
+    )
+
+
+def check_names(suites: Sequence[Suite], wishes: Wishes) -> None:
+    """Raise UserError for a mode, prompt or input that no suite has, or a prompt that fits no mode asked for."""
+    for mode in wishes.modes:
+        if mode not in MODES:
+            raise unknown("mode", mode, MODES)
+    prompts = {prompt.name: prompt for suite in suites for prompt in suite.prompts}
+    for name in wishes.prompts or ():
+        if name not in prompts:
+            raise unknown("prompt", name, prompts)
+        if "generate" not in wishes.modes and prompts[name].reasons:
+            raise UserError(f"prompt {name!r} asks the model to reason: it needs --mode generate")
+    inputs = {FULL, *(name for suite in suites for name in suite.inputs)}
+    for name in wishes.inputs or ():
+        if name not in inputs:
+            raise unknown("input", name, inputs)
+    if wishes.orders is not None and wishes.orders < 0:
+        raise UserError(f"--orders {wishes.orders}: give 0 for every rotation of the labels, or 1 or more")
+
+
+def _ask_inputs(suite: Suite, wishes: Wishes, first: bool) -> Iterator[tuple[str, bool]]:
+    """(input, whether all label orders are asked); restricted inputs go to a suite's first prompt alone."""
+    wanted = wishes.inputs
+    if wanted is None or FULL in wanted:
+        yield FULL, True
+    if first:
+        for name in suite.inputs:
+            if name != FULL and (wanted is None or name in wanted):
+                yield name, False
+
+
+def plan(suite: Suite, wishes: Wishes) -> Plan:
+    """Everything to ask of one suite.
+
+    Raises UserError where nothing of the suite fits what is wished for.
+    """
+    asked = limited(suite, wishes.limit, wishes.seed)
+    asks: list[Ask] = []
+    skipped: list[str] = []
+    for mode in wishes.modes:
+        prompts = fitting_prompts(suite, mode, wishes)
+        wanted = [p for p in suite.prompts if wishes.prompts is None or p.name in wishes.prompts]
+        if left_out := [p.name for p in wanted if p not in prompts]:
+            skipped.append(
+                f"{suite.name}: skipping {', '.join(left_out)} in mode {mode}: "
+                "a prompt that reasons needs --mode generate"
+            )
+        for number, prompt in enumerate(prompts):
+            count = prompt.orders if wishes.orders is None else wishes.orders
+            for name, all_orders in _ask_inputs(suite, wishes, first=number == 0):
+                for item in asked.items:
+                    for order, labels in enumerate(rotations(item.labels, count if all_orders else 1)):
+                        asks.extend(
+                            Ask(suite.name, item.id, name, prompt.name, order, mode, repeat, labels)
+                            for repeat in range(wishes.repeats)
+                        )
+    if not asks:
+        named = ", ".join(wishes.prompts) if wishes.prompts else "any"
+        raise UserError(
+            f"suite {suite.name!r} has no prompt to ask (prompt: {named}; mode: {', '.join(wishes.modes)}); "
+            f"its prompts are {', '.join(prompt.name for prompt in suite.prompts)}"
+        )
+    return Plan(suite, tuple(asks), tuple(skipped))
+
+
+def shown_fields(suite: Suite, item: Item, input_name: str) -> Mapping[str, str]:
+    """The fields of an item that an input shows."""
+    if input_name == FULL and FULL not in suite.inputs:
+        return item.fields
+    return {name: item.fields[name] for name in suite.inputs[input_name] if name in item.fields}
+
+
+def query(suite: Suite, ask: Ask) -> Query:
+    """What is put to a model for an ask.
+
+    Raises UserError where the prompt needs a field that the item or its input does not have.
+    """
+    item = suite.by_id[ask.item]
+    prompt = next(prompt for prompt in suite.prompts if prompt.name == ask.prompt)
+    try:
+        context = prompt.render(shown_fields(suite, item, ask.input), ask.labels)
+    except ValueError as error:
+        where = f"suite {suite.name!r}, item {item.name or item.id!r}, input {ask.input!r}"
+        raise UserError(f"{where}: {error}") from error
+    if ask.mode == "generate":
+        return Query((context,))
+    contexts: tuple[Context, ...] = (context,)
+    if any(choice.context is not None for choice in item.choices):
+        contexts = tuple(context if c.context is None else PlainText(c.context) for c in item.choices)
+    return Query(
+        contexts,
+        tuple(choice.continuation for choice in item.choices),
+        unconditional=suite.normalisation == "unconditional",
+    )

@@ -1,0 +1,106 @@
+"""Progress on standard error: a bar on a terminal, a line now and then elsewhere, nothing in the library."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+LINE_SECONDS = 30.0
+"""How far apart the lines are where there is no terminal to draw a bar on."""
+
+
+class Progress(Protocol):
+    """Where a run tells how far it is."""
+
+    def say(self, message: str) -> None:
+        """Show one line."""
+
+    def steps(self, what: str, total: int) -> contextlib.AbstractContextManager[Callable[[], None]]:
+        """Count `total` steps: call what the context gives after each."""
+
+
+class Silent:
+    """Tells nothing."""
+
+    def say(self, message: str) -> None:
+        pass
+
+    @contextlib.contextmanager
+    def steps(self, what: str, total: int) -> Iterator[Callable[[], None]]:
+        yield lambda: None
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}"
+
+
+class Terminal:
+    """Tells on a console: a bar with items a second and the time left where it is a terminal."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def say(self, message: str) -> None:
+        self._console.print(message, markup=False, highlight=False, soft_wrap=True)
+
+    @contextlib.contextmanager
+    def steps(self, what: str, total: int) -> Iterator[Callable[[], None]]:
+        with self._bar(what, total) if self._console.is_terminal else self._lines(what, total) as step:
+            yield step
+
+    @contextlib.contextmanager
+    def _bar(self, what: str, total: int) -> Iterator[Callable[[], None]]:
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}", markup=False),
+            TimeRemainingColumn(),
+        )
+        started = time.monotonic()
+        done = 0
+        with Bar(*columns, console=self._console, transient=True) as bar:
+            task = bar.add_task(what, total=total, rate="")
+
+            def step() -> None:
+                nonlocal done
+                done += 1
+                rate = done / max(time.monotonic() - started, 1e-9)
+                bar.update(task, completed=done, rate=f"{rate:.1f} items/s")
+
+            yield step
+        if done:
+            self.say(_summary(what, done, time.monotonic() - started))
+
+    @contextlib.contextmanager
+    def _lines(self, what: str, total: int) -> Iterator[Callable[[], None]]:
+        started = told = time.monotonic()
+        done = 0
+
+        def step() -> None:
+            nonlocal done, told
+            done += 1
+            moment = time.monotonic()
+            if moment - told >= LINE_SECONDS:
+                told = moment
+                rate = done / (moment - started)
+                left = _duration((total - done) / rate)
+                self.say(f"{what}: {done} of {total}, {rate:.1f} items/s, {left} left")
+
+        yield step
+        if done:
+            self.say(_summary(what, done, time.monotonic() - started))
+
+
+def _summary(what: str, done: int, seconds: float) -> str:
+    return f"{what}: {done} in {_duration(seconds)} ({done / max(seconds, 1e-9):.1f} items/s)"

@@ -1,0 +1,214 @@
+"""A run on disk: what was asked, and what came back.
+
+A run folder is only added to. Its parts have unique names and are whole or absent, so a run survives SIGKILL,
+and two processes may answer into one folder. Errors are never stored: a resumed run asks them again.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from veridical.items import Status, Suite
+from veridical.models.protocol import ChoiceScore, Outcome, Request, TokenSequence
+from veridical.runs.files import add_part, locked, make_folder, parquet_bytes, read_part, read_parts, replace
+from veridical.runs.manifest import Manifest, extended, is_run, read_manifest, write_manifest
+from veridical.runs.plan import Ask, Plan, narrow
+
+FLUSH_ANSWERS = 2_000
+FLUSH_SECONDS = 30.0
+
+ITEMS = pl.Schema({"suite": pl.String(), "kind": pl.String(), "id": pl.String(), "json": pl.String()})
+"""One row a suite (`kind` is `suite`: everything but its items), then one an item, in the suite's order."""
+
+_SEQUENCE = pl.Struct(
+    {
+        "context": pl.List(pl.Int32()),
+        "continuation": pl.List(pl.Int32()),
+        "n_chars": pl.Int32(),
+        "n_bytes": pl.Int32(),
+        "joined": pl.Boolean(),
+    }
+)
+
+ASKS = pl.Schema(
+    {
+        "key": pl.String(),
+        "suite": pl.String(),
+        "item": pl.String(),
+        "input": pl.String(),
+        "prompt": pl.String(),
+        "order": pl.Int64(),
+        "mode": pl.String(),
+        "repeat": pl.Int64(),
+        "labels": pl.List(pl.String()),
+        "notes": pl.List(pl.String()),
+        "joined": pl.Boolean(),
+    }
+)
+"""Which ask put which request; `labels` are in the order in which the prompt named them."""
+
+REQUESTS = pl.Schema(
+    {
+        **ASKS,
+        "sequences": pl.List(_SEQUENCE),
+        "unconditional": pl.List(_SEQUENCE),
+        "max_new_tokens": pl.Int64(),
+    }
+)
+
+RESPONSES = pl.Schema(
+    {
+        "key": pl.String(),
+        "status": pl.String(),
+        "scores": pl.List(
+            pl.Struct(
+                {
+                    "total": pl.Float64(),
+                    "n_tokens": pl.Int64(),
+                    "n_chars": pl.Int64(),
+                    "n_bytes": pl.Int64(),
+                    "unconditional": pl.Float64(),
+                    "joined": pl.Boolean(),
+                }
+            )
+        ),
+        "text": pl.String(),
+        "n_tokens": pl.Int64(),
+        "finish": pl.String(),
+        "detail": pl.String(),
+    }
+)
+
+ASK = ("suite", "item", "input", "prompt", "order", "mode", "repeat")
+
+
+class RunStore:
+    """A run folder open for answers.
+
+    Opening one writes or extends its manifest and items. Raises UserError where the folder is another run's,
+    or cannot be written.
+    """
+
+    def __init__(self, path: Path, manifest: Manifest, plans: Sequence[Plan]) -> None:
+        self.path = path
+        self._buffer: list[dict[str, Any]] = []
+        self._flushed = time.monotonic()
+        make_folder(path)
+        with locked(path):
+            self.manifest = extended(path, read_manifest(path), manifest) if is_run(path) else manifest
+            write_manifest(path, self.manifest)
+            _extend_items(path, plans)
+
+    def answered(self) -> set[str]:
+        """The keys that have a stored answer."""
+        return set(read_parts(self.path / "responses", pl.Schema({"key": pl.String()}))["key"])
+
+    def add_requests(self, requests: Iterable[tuple[Ask, Request, str]]) -> None:
+        """Record which ask put which request under which key, where that is not recorded yet."""
+        recorded = set(read_asks(self.path).select("key", *ASK).iter_rows())
+        rows: list[dict[str, Any]] = []
+        for ask, request, key in requests:
+            if (key, *(getattr(ask, name) for name in ASK)) not in recorded:
+                rows.append(_request_row(ask, request, key))
+            if len(rows) == FLUSH_ANSWERS:
+                add_part(self.path / "requests", pl.DataFrame(rows, schema=REQUESTS))
+                rows = []
+        if rows:
+            add_part(self.path / "requests", pl.DataFrame(rows, schema=REQUESTS))
+
+    def add(self, key: str, outcome: Outcome) -> None:
+        """Keep an answer; it is on disk after the next flush. An error is no answer."""
+        if outcome.status is Status.ERROR:
+            raise ValueError("an error is not an answer and is not stored")
+        self._buffer.append({"key": key, **asdict(outcome), "status": outcome.status.value})
+        if len(self._buffer) >= FLUSH_ANSWERS or time.monotonic() - self._flushed >= FLUSH_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the answers kept so far to disk as one part."""
+        if self._buffer:
+            add_part(self.path / "responses", pl.DataFrame(self._buffer, schema=RESPONSES))
+            self._buffer = []
+        self._flushed = time.monotonic()
+
+    def note(self, notes: Mapping[str, int]) -> None:
+        """Put counts into the manifest (what rendering did, near ties), in place of earlier ones."""
+        with locked(self.path):
+            self.manifest = read_manifest(self.path).model_copy(update={"notes": dict(notes)})
+            write_manifest(self.path, self.manifest)
+
+
+def _sequence_rows(sequences: Iterable[TokenSequence]) -> list[dict[str, Any]]:
+    return [asdict(sequence) for sequence in sequences]
+
+
+def _request_row(ask: Ask, request: Request, key: str) -> dict[str, Any]:
+    return {
+        "key": key,
+        **{name: getattr(ask, name) for name in (*ASK, "labels")},
+        "notes": list(request.notes),
+        "joined": any(sequence.joined for sequence in request.sequences),
+        "sequences": _sequence_rows(request.sequences),
+        "unconditional": _sequence_rows(request.unconditional),
+        "max_new_tokens": request.settings.max_new_tokens if request.settings else None,
+    }
+
+
+def _extend_items(path: Path, plans: Sequence[Plan]) -> None:
+    """Write the items as asked: those of earlier calls and of these plans together."""
+    stored = read_suites(path) if (path / "items.parquet").is_file() else {}
+    suites = dict(stored)
+    for plan in plans:
+        asked = {ask.item for ask in plan.asks}
+        earlier = stored.get(plan.suite.name)
+        suites[plan.suite.name] = narrow(plan.suite, asked | set(earlier.by_id if earlier else ()))
+    if suites != stored:
+        replace(path / "items.parquet", parquet_bytes(_items_frame(suites.values())))
+
+
+def _items_frame(suites: Iterable[Suite]) -> pl.DataFrame:
+    rows: list[tuple[str, str, str, str]] = []
+    for suite in suites:
+        rows.append((suite.name, "suite", suite.name, suite.model_dump_json(exclude={"items"})))
+        rows.extend((suite.name, "item", item.id, item.model_dump_json()) for item in suite.items)
+    return pl.DataFrame(rows, schema=ITEMS, orient="row")
+
+
+def read_suites(path: Path) -> dict[str, Suite]:
+    """The suites of a run by name, narrowed to the items that were asked."""
+    frame = read_part(path / "items.parquet", ITEMS)
+    heads = dict(frame.filter(kind="suite").select("suite", "json").iter_rows())
+    suites: dict[str, Suite] = {}
+    for name, head in heads.items():
+        items = ",".join(frame.filter(kind="item", suite=name)["json"])
+        suites[name] = Suite.model_validate({**json.loads(head), "items": json.loads(f"[{items}]")})
+    return suites
+
+
+def read_asks(path: Path) -> pl.DataFrame:
+    """What was asked, without token ids: one row an ask, under the key by which it was last asked."""
+    return read_parts(path / "requests", ASKS).unique(subset=ASK, keep="last", maintain_order=True)
+
+
+def read_responses(path: Path) -> pl.DataFrame:
+    """The stored answers, one row a key (the first, where two processes answered one request)."""
+    return read_parts(path / "responses", RESPONSES).unique(subset="key", keep="first", maintain_order=True)
+
+
+def outcome(row: Mapping[str, Any]) -> Outcome:
+    """The outcome that a row of `read_responses` stores."""
+    return Outcome(
+        status=Status(row["status"]),
+        scores=tuple(ChoiceScore(**score) for score in row["scores"]),
+        text=row["text"],
+        n_tokens=row["n_tokens"],
+        finish=row["finish"],
+        detail=row["detail"],
+    )

@@ -1,0 +1,324 @@
+"""A study: models asked, their runs judged together, and the files that tell of it."""
+
+from __future__ import annotations
+
+import gc
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from veridical.errors import UserError, unknown
+from veridical.items import Mode, Suite
+from veridical.judge.measure import Measure
+from veridical.models.protocol import GenerationSettings, LanguageModel
+from veridical.runs import manifest as manifests
+from veridical.runs.execute import Tally, execute
+from veridical.runs.files import writable_folder
+from veridical.runs.judgement import Judgement, measures_frame, write_measures
+from veridical.runs.load import Run, open_run, open_runs, run_folders
+from veridical.runs.plan import FULL, Plan, Wishes, check_names, plan
+from veridical.runs.progress import Progress, Silent
+from veridical.runs.store import RunStore
+
+MAX_NEW_TOKENS = 512
+
+
+@dataclass(frozen=True)
+class Study:
+    """A folder of runs and what is measured across them.
+
+    `failed` counts the requests of the last call that the model could not answer; they are asked again by the
+    same call.
+    """
+
+    path: Path
+    judgement: Judgement
+    failed: int = 0
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        return self.judgement.runs
+
+    @property
+    def records(self) -> tuple[Measure, ...]:
+        """The measures, one record each."""
+        return self.judgement.records
+
+    @cached_property
+    def measures(self) -> pl.DataFrame:
+        """The measures as a frame, one row a record (`veridical.runs.judgement.measures_frame`)."""
+        return measures_frame(self.records)
+
+    @property
+    def responses(self) -> pl.DataFrame:
+        """The responses of all runs (`veridical.judge.frame.SCHEMA`)."""
+        return self.judgement.responses
+
+    @property
+    def report(self) -> Path:
+        """Where the page is."""
+        return self.path / "report.html"
+
+    def write(self) -> None:
+        """Write the measures of every run and of the study, and the study's page."""
+        for run in self.runs:
+            write_measures(run.path, self.judgement.by_run[run.path])
+        if self.path not in [run.path for run in self.runs]:
+            write_measures(self.path, self.records)
+        write_page(self.report, self.judgement)
+
+
+def write_page(path: Path, judgement: Judgement) -> Path:
+    """Write runs and what is measured of them as one self-contained page."""
+    from veridical.report import write_report
+
+    return write_report(
+        path,
+        judgement.suites,
+        judgement.records,
+        judgement.responses,
+        {run.name: run.manifest.model_dump(mode="json", by_alias=True) for run in judgement.runs},
+        {run.name: count for run in judgement.runs if (count := run.manifest.model.n_parameters)},
+        judgement.verdicts,
+    )
+
+
+def open_study(path: str | Path) -> Study:
+    """The study (or the one run) in a folder; judged when its measures are asked for, with no model.
+
+    Raises UserError where the folder holds no run.
+    """
+    return Study(Path(path), Judgement(tuple(open_runs([Path(path)]))))
+
+
+def default_out(suites: Sequence[str | Suite]) -> Path:
+    """`studies/<suites>-<YYYYmmdd-HHMMSS>` in the working folder."""
+    names = "-".join(suite.name if isinstance(suite, Suite) else Path(suite).stem for suite in suites)
+    return Path("studies") / f"{slug(names)}-{datetime.now():%Y%m%d-%H%M%S}"
+
+
+def slug(name: str, length: int = 48) -> str:
+    """A name as part of a folder's name: its last `length` characters, those that no file system minds."""
+    return re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-.")[-length:].lstrip("-.") or "model"
+
+
+def run_folder(study: Path, model: LanguageModel) -> Path:
+    """Where a model's run is: models whose names end alike are told apart by their fingerprint."""
+    return study / f"{slug(model.name)}-{model.fingerprint.digest[:8]}"
+
+
+def run(
+    suites: str | Suite | Sequence[str | Suite],
+    *,
+    model: str | LanguageModel | Sequence[str | LanguageModel],
+    prompts: str | Sequence[str] | None = None,
+    mode: Mode | Sequence[Mode] = "loglikelihood",
+    inputs: Sequence[str] | None = None,
+    data: str | Path | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    dtype: str = "float32",
+    device: str = "auto",
+    out: str | Path | None = None,
+    orders: int | None = None,
+    batch_tokens: int | None = None,
+    template_args: Mapping[str, object] | None = None,
+    max_new_tokens: int = MAX_NEW_TOKENS,
+    progress: Progress | None = None,
+) -> Study:
+    """Ask models the questions of suites, store the answers, judge them and write the report.
+
+    What a study folder (`out`) already holds is not asked again, so the same call resumes one that was
+    stopped; more items, prompts, modes or models extend it, and all in the folder is judged together.
+
+    Args:
+        suites: names of built-in suites, suite files, or suites.
+        model: models as the command line spells them (`smollm2`, `hf/ORG/NAME`, `hf/PATH`), or objects that
+            keep the protocol of `veridical.models.protocol.LanguageModel`.
+        prompts: the prompts' names; every prompt that fits the mode where None.
+        mode: `loglikelihood`, `generate`, or both.
+        inputs: what to show of the items; `full` and every restricted input of the suite where None.
+        data: a file in place of the suite's own items, for suites that read one.
+        limit: at most this many item sets of each suite, chosen by `seed`; a larger limit only adds sets.
+        orders: how many rotations of the label order to ask (0: all); each prompt's own number where None.
+        batch_tokens: tokens in a batch; chosen by the engine where None.
+        template_args: passed on to the model's chat template.
+
+    Raises:
+        UserError: the input is at fault; the message is one line.
+    """
+    progress = progress or Silent()
+    names = [suites] if isinstance(suites, str | Suite) else list(suites)
+    models = [model] if isinstance(model, str | LanguageModel) else list(model)
+    wishes = Wishes(
+        modes=tuple(dict.fromkeys([mode] if isinstance(mode, str) else mode)),
+        prompts=_names(prompts),
+        inputs=_names(inputs),
+        limit=limit,
+        orders=orders,
+        seed=seed,
+    )
+    if max_new_tokens < 1:
+        raise UserError(f"--max-new-tokens {max_new_tokens}: give 1 or more")
+    if not models:
+        raise UserError("no model is given: name at least one with --model")
+    plans = _plans(names, wishes, data)
+    study = Path(out) if out is not None else default_out(names)
+    _check_study(study, plans)
+    settings = GenerationSettings(max_new_tokens)
+    loading = _Loading(dtype, device, batch_tokens, template_args or {})
+    loading.check(models)
+    failed = 0
+    with writable_folder(study):
+        for line in (line for one in plans for line in one.skipped):
+            progress.say(line)
+        for given in models:
+            failed += _ask(loading.load(given, progress), study, plans, wishes, settings, progress)
+            _free_memory()
+        result = Study(study, Judgement(tuple(open_runs([study]))), failed)
+        result.write()
+    return result
+
+
+def _names(given: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    return (given,) if isinstance(given, str) else tuple(given) or None
+
+
+def _plans(names: Sequence[str | Suite], wishes: Wishes, data: str | Path | None) -> list[Plan]:
+    from veridical.suites.registry import load
+
+    if data is not None and len(names) != 1:
+        raise UserError(f"--data goes with one suite, not with {len(names)}")
+    path = None if data is None else Path(data)
+    suites = {suite.name: suite for suite in (s if isinstance(s, Suite) else load(s, path) for s in names)}
+    check_names(list(suites.values()), wishes)
+    return [plan(suite, wishes) for suite in suites.values()]
+
+
+def _check_study(study: Path, plans: Sequence[Plan]) -> None:
+    """Raise UserError where the folder cannot take these suites."""
+    if manifests.is_run(study):
+        raise UserError(f"{study} is a run, not a study: give the folder above it, {study.parent}, as --out")
+    folders = run_folders(study)
+    if not folders and (study / "report.html").exists():
+        raise UserError(f"{study} holds a report.html but no run: use another --out")
+    for folder in folders:
+        manifests.check_suites(folder, open_run(folder).manifest, _suite_entries(plans))
+
+
+@dataclass(frozen=True, slots=True)
+class _Loading:
+    """How models given by name are loaded."""
+
+    dtype: str
+    device: str
+    batch_tokens: int | None
+    template_args: Mapping[str, object]
+
+    def check(self, models: Sequence[str | LanguageModel]) -> None:
+        """Raise UserError for a name or a setting that is wrong, before any model is loaded."""
+        names = [model for model in models if isinstance(model, str)]
+        if names:
+            from veridical.models import DEVICES, DTYPES
+            from veridical.models.sources import resolve
+
+            if self.dtype not in DTYPES:
+                raise unknown("dtype", self.dtype, DTYPES)
+            if self.device.partition(":")[0] not in DEVICES:
+                raise unknown("device", self.device, DEVICES)
+            for name in names:
+                resolve(name)
+
+    def load(self, given: str | LanguageModel, progress: Progress) -> LanguageModel:
+        if not isinstance(given, str):
+            return given
+        from veridical.models import load
+
+        progress.say(f"loading {given}")
+        return load(
+            given,
+            dtype=self.dtype,
+            device=self.device,
+            batch_tokens=self.batch_tokens,
+            template_args=self.template_args,
+        )
+
+
+def _free_memory() -> None:
+    """Give back the memory of a model that nothing refers to any more."""
+    gc.collect()
+    if "torch" in sys.modules:
+        sys.modules["torch"].cuda.empty_cache()
+
+
+def _ask(
+    model: LanguageModel,
+    study: Path,
+    plans: Sequence[Plan],
+    wishes: Wishes,
+    settings: GenerationSettings,
+    progress: Progress,
+) -> int:
+    """Ask one model all plans; gives the number of requests that failed."""
+    folder = run_folder(study, model)
+    store = RunStore(folder, _manifest(model, plans, wishes, settings), plans)
+    tally = execute(model, store, plans, settings, progress)
+    store.note(open_run(folder).notes())
+    progress.say(_told(model.name, tally))
+    return tally.n_failed
+
+
+def _told(name: str, tally: Tally) -> str:
+    parts = [f"{name}: {tally.n_answered:,} requests answered"]
+    if tally.n_stored:
+        parts.append(f"{tally.n_stored:,} were stored before")
+    if tally.n_failed:
+        parts.append(
+            f"{tally.n_failed:,} failed (the first: {tally.first_failure}): the same call asks them again"
+        )
+    return "; ".join(parts)
+
+
+def _suite_entries(plans: Sequence[Plan]) -> tuple[manifests.SuiteEntry, ...]:
+    return tuple(
+        manifests.SuiteEntry(name=p.suite.name, version=p.suite.version, content_hash=p.suite.content_hash)
+        for p in plans
+    )
+
+
+def _manifest(
+    model: LanguageModel, plans: Sequence[Plan], wishes: Wishes, settings: GenerationSettings
+) -> manifests.Manifest:
+    created = manifests.now()
+    call = manifests.Call(
+        created=created,
+        suites=tuple(p.suite.name for p in plans),
+        prompts={p.suite.name: tuple(dict.fromkeys(ask.prompt for ask in p.asks)) for p in plans},
+        modes=wishes.modes,
+        inputs=tuple(dict.fromkeys((FULL, *(ask.input for p in plans for ask in p.asks)))),
+        limit=wishes.limit,
+        orders=wishes.orders,
+        packages=manifests.package_versions(),
+    )
+    return manifests.Manifest(
+        created=created,
+        model=manifests.ModelEntry(
+            name=model.name,
+            fingerprint=dict(model.fingerprint.parts),
+            digest=model.fingerprint.digest,
+            n_parameters=model.n_parameters,
+        ),
+        suites=_suite_entries(plans),
+        settings=manifests.Settings(
+            seed=wishes.seed, max_new_tokens=settings.max_new_tokens if "generate" in wishes.modes else None
+        ),
+        calls=(call,),
+    )

@@ -1,0 +1,230 @@
+"""What a run folder keeps, and what it survives."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from veridical.errors import UserError
+from veridical.items import Item, Status
+from veridical.models.protocol import ChoiceScore, GenerationSettings, Outcome
+from veridical.runs import files, store
+from veridical.runs.execute import execute
+from veridical.runs.files import add_part, json_bytes, read_parts, replace
+from veridical.runs.plan import Wishes, plan
+from veridical.runs.progress import Silent
+from veridical.runs.store import RESPONSES, RunStore, read_asks, read_responses, read_suites
+from veridical.runs.study import _manifest
+
+from .toy import ToyModel, toy_suite
+
+SETTINGS = GenerationSettings(16)
+
+
+def ask(folder: Path, model: ToyModel, wishes: Wishes | None = None, suite=None):
+    wishes = wishes or Wishes(prompts=("rule",))
+    plans = [plan(suite or toy_suite(4), wishes)]
+    opened = RunStore(folder, _manifest(model, plans, wishes, SETTINGS), plans)
+    return execute(model, opened, plans, SETTINGS, Silent())
+
+
+def test_everything_is_asked_once_and_stored(tmp_path):
+    model = ToyModel()
+    tally = ask(tmp_path, model, Wishes(modes=("loglikelihood", "generate")))
+    assert tally.n_failed == 0
+    answers = read_responses(tmp_path)
+    asks = read_asks(tmp_path)
+    assert set(asks["key"]) == set(answers["key"])
+    assert len(model.asked) == answers.height == tally.n_answered
+    # 16 items: loglikelihood asks 3 orders + hypothesis only + rule; generate asks `think` as well.
+    assert asks.height == 16 * (3 + 1 + 1) + 16 * (3 + 1 + 1 + 1)
+
+
+def test_scores_come_back_as_they_went_in(tmp_path):
+    scores = (
+        ChoiceScore(-1.25, 2, 4, 5, unconditional=-3.5),
+        ChoiceScore(float("-inf"), 1, 1, 1, joined=True),
+    )
+    given = Outcome(Status.NON_FINITE, scores, "é\n", 3, "stop", "why")
+    model = ToyModel()
+    ask(tmp_path, model)
+    plans = [plan(toy_suite(4), Wishes(prompts=("rule",)))]
+    opened = RunStore(tmp_path, _manifest(model, plans, Wishes(), SETTINGS), plans)
+    opened.add("k", given)
+    opened.flush()
+    row = read_responses(tmp_path).filter(key="k").to_dicts()[0]
+    assert store.outcome(row) == given
+
+
+def test_resume_where_nothing_remains_asks_nothing(tmp_path):
+    ask(tmp_path, ToyModel())
+    before = sorted(tmp_path.rglob("*.parquet"))
+    second = ToyModel()
+    tally = ask(tmp_path, second)
+    assert second.asked == []
+    assert (tally.n_answered, tally.n_stored) == (0, tally.n_stored)
+    assert tally.n_stored > 0
+    assert sorted(tmp_path.rglob("*.parquet")) == before
+
+
+def test_equal_requests_are_asked_once(tmp_path):
+    # Items that differ in gold alone look the same to the model, and so are one request.
+    suite = toy_suite(1)
+    twin = Item(
+        **{
+            **suite.items[0].model_dump(exclude={"choices"}),
+            "choices": suite.items[0].choices,
+            "gold": ("True",),
+        }
+    )
+    both = toy_suite(1, items=(suite.items[0], twin), groupings=())
+    model = ToyModel()
+    tally = ask(tmp_path, model, Wishes(prompts=("rule",), inputs=("full",)), both)
+    assert (tally.n_asks, len(model.asked)) == (2, 1)
+    assert read_asks(tmp_path).height == 2
+
+
+def test_failed_calls_are_not_stored_and_are_asked_again(tmp_path):
+    first = ToyModel(fails=frozenset({2, 5}))
+    tally = ask(tmp_path, first)
+    assert (tally.n_failed, tally.first_failure) == (2, "planted failure")
+    assert Status.ERROR.value not in read_responses(tmp_path)["status"]
+    second = ToyModel()
+    assert ask(tmp_path, second).n_failed == 0
+    assert len(second.asked) == 2
+
+
+def test_a_store_refuses_an_error(tmp_path):
+    model = ToyModel()
+    ask(tmp_path, model)
+    plans = [plan(toy_suite(4), Wishes(prompts=("rule",)))]
+    opened = RunStore(tmp_path, _manifest(model, plans, Wishes(), SETTINGS), plans)
+    with pytest.raises(ValueError, match="not stored"):
+        opened.add("k", Outcome(Status.ERROR))
+
+
+def test_an_edited_prompt_asks_again(tmp_path):
+    model = ToyModel()
+    prepared = [model.prepare(q) for q in _queries(toy_suite(1))]
+    edited = toy_suite(1)
+    prompts = tuple(p.model_copy(update={"user": p.user + "!"}) for p in edited.prompts)
+    other = [model.prepare(q) for q in _queries(toy_suite(1, prompts=prompts))]
+    digest = model.fingerprint.digest
+    assert not {r.key(digest) for r in prepared} & {r.key(digest) for r in other}
+
+
+def _queries(suite):
+    from veridical.runs.plan import query
+
+    return [query(suite, one) for one in plan(suite, Wishes()).asks]
+
+
+def test_repeats_have_keys_of_their_own(tmp_path):
+    model = ToyModel()
+    wishes = Wishes(prompts=("rule",), inputs=("full",), repeats=3)
+    tally = ask(tmp_path, model, wishes)
+    assert tally.n_asks == len(model.asked) == 16 * 3
+    assert read_asks(tmp_path).group_by("item").len()["len"].unique().to_list() == [3]
+
+
+def test_extending_a_run_keeps_what_was_asked(tmp_path):
+    ask(tmp_path, ToyModel(), Wishes(prompts=("rule",), limit=2))
+    assert len(read_suites(tmp_path)["toy"].items) == 4
+    more = ToyModel()
+    ask(tmp_path, more, Wishes(prompts=("rule",), limit=6))
+    # Four new sets: two items each in full, and the hypothesis that both share.
+    assert len(more.asked) == 4 * (2 + 1)
+    assert len(read_suites(tmp_path)["toy"].items) == 12
+    assert read_asks(tmp_path).height == 24
+    # A smaller call afterwards takes nothing away.
+    ask(tmp_path, ToyModel(), Wishes(prompts=("rule",), limit=2))
+    assert len(read_suites(tmp_path)["toy"].items) == 12
+
+
+def test_items_as_asked_come_back_equal(tmp_path):
+    suite = toy_suite(4)
+    ask(tmp_path, ToyModel(), suite=suite)
+    stored = read_suites(tmp_path)["toy"]
+    assert stored == suite
+    assert stored.content_hash == suite.content_hash
+
+
+def test_what_a_killed_writer_leaves_is_not_read(tmp_path):
+    schema = pl.Schema({"key": pl.String()})
+    add_part(tmp_path, pl.DataFrame({"key": ["a"]}))
+    part = next(tmp_path.glob("*.parquet"))
+    (tmp_path / f".{part.name}.12345678.tmp").write_bytes(part.read_bytes()[:20])
+    assert read_parts(tmp_path, schema)["key"].to_list() == ["a"]
+
+
+def test_a_damaged_part_is_named(tmp_path):
+    add_part(tmp_path, pl.DataFrame({"key": ["a"]}))
+    part = next(tmp_path.glob("*.parquet"))
+    part.write_bytes(part.read_bytes()[:30])
+    with pytest.raises(UserError, match=part.name):
+        read_parts(tmp_path, pl.Schema({"key": pl.String()}))
+
+
+def test_nan_never_gets_into_json():
+    with pytest.raises(ValueError, match="JSON"):
+        json_bytes({"value": float("nan")})
+    with pytest.raises(ValueError, match="JSON"):
+        json_bytes([float("inf")])
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(tmp_path, monkeypatch):
+    target = tmp_path / "manifest.json"
+    replace(target, b"old")
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(UserError, match="No space left on device"):
+        replace(target, b"new")
+    assert target.read_bytes() == b"old"
+    assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]
+
+
+def test_a_file_system_without_hard_links_is_written_to_as_well(tmp_path, monkeypatch):
+    def refused(source, target):
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(files.os, "link", refused)
+    add_part(tmp_path, pl.DataFrame({"key": ["a"]}))
+    assert read_parts(tmp_path, pl.Schema({"key": pl.String()}))["key"].to_list() == ["a"]
+
+
+TWO_WRITERS = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {tests!r})
+import runs.test_store as t
+from runs.toy import ToyModel
+from veridical.runs import store
+from veridical.runs.plan import Wishes
+store.FLUSH_ANSWERS = 3
+t.ask(Path(sys.argv[1]), ToyModel(seconds=0.002), Wishes(prompts=(sys.argv[2],)))
+"""
+
+
+def test_two_processes_in_one_folder_do_not_harm_each_other(tmp_path):
+    script = TWO_WRITERS.format(tests=str(Path(__file__).parents[1]))
+    started = [
+        subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "run"), name])
+        for name in ("rule", "plainly", "rule")
+    ]
+    assert [process.wait(60) for process in started] == [0, 0, 0]
+    alone = tmp_path / "alone"
+    ask(alone, ToyModel(), Wishes(prompts=("rule",)))
+    ask(alone, ToyModel(), Wishes(prompts=("plainly",)))
+    both = read_responses(tmp_path / "run").sort("key")
+    assert both.equals(read_responses(alone).sort("key"))
+    assert read_asks(tmp_path / "run").height == read_asks(alone).height
+    assert both.schema == RESPONSES
