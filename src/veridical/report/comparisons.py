@@ -1,0 +1,72 @@
+"""Contrasts arranged for reading: a row a comparison of two answerings, a column a measure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from veridical.judge.measure import Measure
+from veridical.report.results import Answering, Results, contrast_name
+from veridical.report.texts import measure_label, slice_label
+
+Key = tuple[str, str]
+"""A measure and the slice it is of, in words."""
+
+LEADING: tuple[Key, ...] = (
+    ("accuracy", "group C"),
+    ("accuracy", "group D"),
+    ("tbr", ""),
+    ("aspectual_awareness_gap", ""),
+)
+"""What is read first: the gain in C, the cost in D, and what becomes of the two summaries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One contrast, with its p adjusted for the number of contrasts where that is known."""
+
+    measure: Measure
+    adjusted: Measure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One answering less another: what both share, what tells them apart, and how they differ by measure."""
+
+    heading: str
+    name: str
+    cells: Mapping[Key, Difference]
+
+
+def comparisons(results: Results) -> list[Comparison]:
+    """Prompts and models compared, in the order of the measures.
+
+    A contrast that comes twice, the second time with an adjusted p, is one difference.
+    """
+    found: dict[tuple[Answering, str], dict[Key, Difference]] = {}
+    for contrast in results.between:
+        answering = Answering.of(contrast)
+        if answering.reference:
+            continue
+        cells = found.setdefault((answering, contrast_name(contrast)), {})
+        key = (contrast.measure, slice_label(contrast.slice))
+        cells[key] = Difference(cells[key].measure, contrast) if key in cells else Difference(contrast)
+    return [
+        Comparison(_heading(results, answering, cells), name, cells) for (answering, name), cells in found.items()
+    ]
+
+
+def _heading(results: Results, answering: Answering, cells: Mapping[Key, Difference]) -> str:
+    against = next(iter(cells.values())).measure.against or {}
+    return results.heading(answering, without=tuple(against))
+
+
+def columns(rows: Sequence[Comparison]) -> list[tuple[Key, str]]:
+    """The measures that the comparisons have, with their headings."""
+    keys = dict.fromkeys([*LEADING, *(key for row in rows for key in row.cells)])
+    return [(key, _title(key)) for key in keys if any(key in row.cells for row in rows)]
+
+
+def _title(key: Key) -> str:
+    measure, where = key
+    return f"{measure_label(measure)}, {where}" if where else measure_label(measure)

@@ -1,0 +1,195 @@
+"""One self-contained page: it opens from a file, asks the network for nothing, and runs no script but its own.
+
+What comes from a model or a file reaches the page in two ways: escaped by Jinja, or as JSON in which no `<`
+survives. The page's content security policy names the hash of each script, so that nothing else could run.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from importlib import metadata, resources
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
+
+from veridical.items import Suite
+from veridical.judge.measure import Measure
+from veridical.report import texts
+from veridical.report.comparisons import columns as contrast_columns
+from veridical.report.comparisons import comparisons
+from veridical.report.results import Answering, Results, contrast_name
+from veridical.report.sets import set_list
+from veridical.report.summary import summary
+from veridical.runs.files import make_folder, replace
+
+BUNDLES = ("vega.min.js", "vega-lite.min.js", "vega-embed.min.js")
+_ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+
+
+def script_json(value: object) -> Markup:
+    """JSON that may stand in a script element: nothing in it can end the element or a line of it."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return Markup(text.translate(_ESCAPES))
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("veridical.report"),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "number": texts.number,
+        "signed": texts.signed,
+        "interval": lambda measure: texts.span(measure.low, measure.high),
+        "estimate": texts.estimate,
+        "bounds": texts.bounds,
+        "p_value": texts.p_value,
+        "measure_label": texts.measure_label,
+        "slice_label": texts.slice_label,
+        "group_label": texts.group_label,
+        "status_list": texts.status_list,
+        "not_ok": texts.not_ok,
+        "spaced": texts.spaced,
+        "contrast_name": contrast_name,
+    }
+    return environment
+
+
+@lru_cache(maxsize=8)
+def _asset(folder: str, name: str) -> str:
+    """A text file of the package."""
+    return resources.files("veridical.report").joinpath(folder, name).read_text("utf-8")
+
+
+def _source(script: str) -> str:
+    """The content security policy's name for an inline script: the hash of exactly these characters."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+
+
+def page(
+    suites: Sequence[Suite],
+    measures: Sequence[Measure],
+    frame: pl.DataFrame,
+    manifest: Mapping[str, Any],
+    parameters: Mapping[str, int],
+    verdicts: Sequence[str] = (),
+) -> str:
+    """The page as one string."""
+    sections = [
+        _section(index, suite, measures, frame, parameters) for index, suite in enumerate(suites)
+    ]
+    drawn = any(section["charts"] for section in sections)
+    # A line feed at either end, so that the hashed text is what stands between the tags.
+    bundles = [f"\n{_asset('vendor', name).strip()}\n" for name in BUNDLES] if drawn else []
+    scripts = [*bundles, f"\n{_asset('templates', 'page.js').strip()}\n"]
+    models = tuple(dict.fromkeys(model for section in sections for model in section["results"].models))
+    used = dict.fromkeys(measure.measure for measure in measures)
+    return _environment().get_template("report.html.jinja").render(
+        title=", ".join(suite.title or suite.name for suite in suites),
+        models=[(model, parameters.get(model)) for model in models],
+        created=_date(manifest),
+        manifest=list(flattened(manifest)),
+        sections=sections,
+        verdicts=verdicts,
+        glossary=[(text.label, text.meaning) for name, text in texts.MEASURES.items() if name in used],
+        statuses=texts.STATUSES,
+        level=next((texts.level(measure) for measure in measures if measure.level is not None), ""),
+        parameter_count=texts.parameter_count,
+        style=Markup(_asset("templates", "page.css")),
+        scripts=[Markup(script) for script in scripts],
+        sources=" ".join(_source(script) for script in scripts),
+        notices=Markup(_asset("vendor", "LICENSE").replace("--", "- -")) if drawn else "",
+        data=script_json(
+            {
+                "charts": {f"{i}-{name}": spec for i, s in enumerate(sections) for name, spec in s["charts"].items()},
+                "sets": [section["sets"] for section in sections],
+            }
+        ),
+        version=metadata.version("veridical"),
+    )
+
+
+def _section(
+    index: int,
+    suite: Suite,
+    measures: Sequence[Measure],
+    frame: pl.DataFrame,
+    parameters: Mapping[str, int],
+) -> dict[str, Any]:
+    """What the template needs of one suite. Ids are numbered: a suite's name may be any text."""
+    from veridical.report.charts import charts  # Altair takes half a second to import
+
+    results = Results.of(measures, suite.name)
+    named = [(results.name(Answering.of(m), model=True), m) for m in results.measures]
+    compared = comparisons(results)
+    statuses = [(results.name(a, model=True), results.statuses(a)) for a in (*results.answers, *results.references)]
+    return {
+        "index": index,
+        "id": f"suite-{index}",
+        "suite": suite,
+        "n_sets": len(suite.grouping().sets()),
+        "results": results,
+        "charts": charts(results, parameters),
+        "sets": set_list(suite, results, frame),
+        "summary": summary(results),
+        "missing": [(name, counts) for name, counts in statuses if texts.not_ok(counts)],
+        "bounded": any(texts.bounds(m) for m in results.measures),
+        "comparisons": [(name, list(rows)) for name, rows in groupby(compared, key=lambda row: row.heading)],
+        "compared": contrast_columns(compared),
+        "records": named,
+    }
+
+
+def _date(manifest: Mapping[str, Any]) -> str:
+    """When the first of the runs began: `2026-01-31 12:00 UTC`."""
+    created = min((value for key, value in flattened(manifest) if key.rsplit(".")[-1] == "created"), default="")
+    try:
+        return f"{datetime.fromisoformat(created).astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    except ValueError:
+        return created
+
+
+def flattened(value: object, path: str = "") -> Iterable[tuple[str, str]]:
+    """A manifest as dotted keys and values, in its own order."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from flattened(inner, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list | tuple) and any(isinstance(inner, Mapping) for inner in value):
+        for position, inner in enumerate(value, 1):
+            yield from flattened(inner, f"{path}.{position}")
+    elif isinstance(value, list | tuple):
+        yield path, ", ".join(map(str, value))
+    elif value is not None:
+        yield path, str(value)
+
+
+def write_report(
+    path: Path,
+    suites: Sequence[Suite],
+    measures: Sequence[Measure],
+    frame: pl.DataFrame,
+    manifest: Mapping[str, Any],
+    parameters: Mapping[str, int],
+    verdicts: Sequence[str] = (),
+) -> Path:
+    """Write the page to `path`, whole or not at all, and return the path.
+
+    `parameters` is the number of parameters by model, where known. Raises UserError where it cannot be written.
+    """
+    text = page(suites, measures, frame, manifest, parameters, verdicts)
+    make_folder(path.parent)
+    replace(path, text.encode("utf-8", errors="replace"))
+    return path

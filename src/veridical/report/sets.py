@@ -1,0 +1,89 @@
+"""The list of sets for the page: every item beside every answer, compact enough for thousands of items."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from veridical.items import Item, Suite
+from veridical.judge.frame import KEY
+from veridical.report.results import Answering, Results
+
+TEXT_LIMIT = 4_000
+"""Characters of a generated text that the page keeps; the run's own files keep it whole."""
+
+
+def set_list(suite: Suite, results: Results, frame: pl.DataFrame) -> dict[str, Any]:
+    """Sets, items and answers of one suite as the page's script reads them.
+
+    `answerings` names the columns; `sets` holds `[name, [[item, role], …]]`; `items` holds fields, gold, factors
+    and choices; `answers[item][answering]` is a list of responses, one for every choice order and repeat. An item
+    and an answering are told by their positions. Constant answers are left out: they say nothing of an item.
+    """
+    own = frame.filter(pl.col("suite") == suite.name)
+    positions = {item.id: position for position, item in enumerate(suite.items)}
+    columns: dict[Answering, int] = {}
+    answers: list[dict[int, list[dict[str, Any]]]] = [{} for _ in suite.items]
+    for row in own.sort("order", "repeat", maintain_order=True).iter_rows(named=True):
+        answering = Answering(*(row[key] for key in KEY))
+        position = positions.get(row["item"])
+        if answering.constant or position is None:
+            continue
+        column = columns.setdefault(answering, len(columns))
+        answers[position].setdefault(column, []).append(_response(row, suite.items[position]))
+    return {
+        "suite": suite.name,
+        "answerings": [_name(results, answering) for answering in columns],
+        "first": next((i for i, answering in enumerate(columns) if not answering.reference), 0),
+        "sets": [
+            [name, [[positions[member.item], member.role] for member in members]]
+            for name, members in suite.grouping().sets().items()
+        ],
+        "items": [_item(item) for item in suite.items],
+        "answers": answers,
+    }
+
+
+def _name(results: Results, answering: Answering) -> str:
+    name = results.name(answering, model=True)
+    # A frame may hold several models where only one was measured in full.
+    return name if answering.model in name or len(results.models) < 2 else f"{answering.model} · {name}"
+
+
+def _item(item: Item) -> dict[str, Any]:
+    return {
+        "fields": dict(item.fields),
+        "gold": list(item.gold),
+        "factors": {key: str(value) for key, value in item.factors.items()},
+        "labels": list(item.labels),
+        "name": item.name or item.id,
+    }
+
+
+def _response(row: Mapping[str, Any], item: Item) -> dict[str, Any]:
+    """One response; keys that say nothing are left out, since there may be a hundred thousand of them."""
+    response: dict[str, Any] = {"s": row["status"]}
+    if row["label"] is not None:
+        response["l"] = row["label"]
+        response["r"] = int(row["label"] in item.gold) if item.gold else None
+    if row["scores"]:
+        scores = dict(zip(row["labels"] or item.labels, row["scores"], strict=False))
+        response["ll"] = [_rounded(scores.get(label)) for label in item.labels]
+    if row["text"]:
+        text = row["text"]
+        response["t"] = text if len(text) <= TEXT_LIMIT else f"{text[:TEXT_LIMIT]} […{len(text):,} characters in all]"
+    if row["detail"]:
+        response["d"] = row["detail"]
+    if row["order"]:
+        response["o"] = row["order"]
+    if row["repeat"]:
+        response["n"] = row["repeat"]
+    return response
+
+
+def _rounded(score: float | None) -> float | None:
+    """Three decimals; None for what JSON cannot hold."""
+    return None if score is None or not math.isfinite(score) else round(score, 3)

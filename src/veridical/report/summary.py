@@ -1,0 +1,99 @@
+"""The page's main table: a row an answering, a column a measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from veridical.judge.measure import Measure
+from veridical.report.results import Answering, Results, Slice
+from veridical.report.texts import GROUPS, MEASURES, measure_label, not_ok, spaced
+
+COLUMN_FACTORS = ("group", "pair")
+"""Slices that have a column of their own; other slices are in the list of every measure."""
+
+LEADING = ("tbr", "aspectual_awareness_gap")
+"""The measures that come right after the groups."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A measure over everything or in one slice; `note` tells what the slice is and its number of sets."""
+
+    measure: str
+    where: Slice
+    heading: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    name: str
+    reference: bool
+    cells: tuple[Measure | None, ...]
+    not_ok: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    columns: tuple[Column, ...]
+    models: tuple[tuple[str, tuple[Row, ...]], ...]
+    references: tuple[Row, ...]
+
+
+def summary(results: Results) -> Summary:
+    """The main table of one suite."""
+    columns = tuple(_columns(results))
+
+    def row(answering: Answering) -> Row:
+        name = results.name(answering, model=answering.reference)
+        cells = tuple(_cell(results, answering, column.measure, column.where) for column in columns)
+        return Row(name, answering.reference, cells, not_ok(results.statuses(answering)))
+
+    return Summary(
+        columns,
+        tuple((model, tuple(row(a) for a in results.answers if a.model == model)) for model in results.models),
+        tuple(row(answering) for answering in results.references),
+    )
+
+
+def _columns(results: Results) -> list[Column]:
+    """Accuracy by group, then every other measure, over everything where it is given so."""
+    found: dict[str, dict[Slice, None]] = {}
+    for answering, name, where in results.index:
+        factors = {factor for factor, _ in where}
+        if not answering.reference and factors <= {*COLUMN_FACTORS, "label"} and len(factors) < 2:
+            found.setdefault(name, {}).setdefault(frozenset() if "label" in factors else where)
+    columns = [_column(results, "accuracy", frozenset({("group", group)})) for group in results.groups]
+    rank = {name: position for position, name in enumerate(MEASURES)}
+    for name in sorted(found, key=lambda name: (name not in LEADING, rank.get(name, len(rank)), name)):
+        whole: Slice = frozenset()
+        if whole in found[name]:
+            columns.append(_column(results, name, whole))
+        elif name != "accuracy":
+            columns += [_column(results, name, where) for where in found[name]]
+    return columns
+
+
+def _column(results: Results, measure: str, where: Slice) -> Column:
+    cells = (_cell(results, answering, measure, where) for answering in results.answers)
+    counts = {cell.n_sets for cell in cells if cell}
+    n = "n " + "–".join(f"{count:,}" for count in sorted({min(counts), max(counts)})) if counts else ""
+    if not where:
+        return Column(measure, where, measure_label(measure), n)
+    value = spaced(str(next(iter(dict(where).values()))))
+    if measure == "accuracy":
+        return Column(measure, where, value, ", ".join(filter(None, (GROUPS.get(value, ""), n))))
+    return Column(measure, where, f"{measure_label(measure)}, {value}", n)
+
+
+def _cell(results: Results, answering: Answering, measure: str, where: Slice) -> Measure | None:
+    """The measure there; one that is sliced by the label it found (constant share) has one record."""
+    found = results.index.get((answering, measure, where))
+    if found is not None or where:
+        return found
+    labelled = (
+        record
+        for (who, name, slices), record in results.index.items()
+        if who == answering and name == measure and {factor for factor, _ in slices} == {"label"}
+    )
+    return next(labelled, None)

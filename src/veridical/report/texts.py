@@ -1,0 +1,188 @@
+"""How numbers, intervals and names read, the same in the terminal, the charts and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from veridical.items import Factor
+from veridical.judge.measure import Measure
+
+MISSING = "–"
+MINUS = "−"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureText:
+    """A measure in words: its name in a heading, and one sentence on what it says."""
+
+    label: str
+    meaning: str
+
+
+MEASURES: Mapping[str, MeasureText] = {
+    "accuracy": MeasureText("Accuracy", "Share of items answered with a gold label; 1 is best."),
+    "tbr": MeasureText(
+        "TBR",
+        "Teleological bias rate: share of ambiguous accomplishments (group C: “was building a gazebo”) answered "
+        "True, as if the goal had been reached. 0 is best.",
+    ),
+    "aspectual_awareness_gap": MeasureText(
+        "Gap ΔAA",
+        "Aspectual awareness gap: accuracy on ambiguous activities (D) less TBR. 1 tells the two kinds of event "
+        "apart; 0 treats them alike, as every constant answer does.",
+    ),
+    "cancelled_true_rate": MeasureText(
+        "Cancelled yet True",
+        "Share of interrupted accomplishments (A) answered True although the premise rules completion out. 0 is best.",
+    ),
+    "overcaution": MeasureText(
+        "Overcaution", "Share of ambiguous activities (D) answered Unknown although they hold. 0 is best."
+    ),
+    "pair_consistency": MeasureText(
+        "Pair consistency", "Share of pairs (A with C, B with D) with both members right. 1 is best."
+    ),
+    "set_accuracy": MeasureText("Set accuracy", "Share of sets with every item right. 1 is best."),
+    "worst_of_set": MeasureText("Worst of set", "Lowest accuracy within a set, averaged over sets. 1 is best."),
+    "order_sensitivity": MeasureText(
+        "Order sensitivity",
+        "Share of items whose answer changes when the labels are named in another order. 0 is best.",
+    ),
+    "label_mass": MeasureText(
+        "Label mass",
+        "Probability that the model gives to the labels together. Where it is small, the answer is picked from "
+        "among things the model would hardly say.",
+    ),
+    "mean_p_unknown": MeasureText(
+        "P(Unknown)", "Mean probability of Unknown among the labels; in group C, 1 is best."
+    ),
+    "constant_share": MeasureText(
+        "Constant share", "Share of the most frequent answer. Near 1 is a constant responder, whatever it scores."
+    ),
+    "balanced_accuracy": MeasureText("Balanced accuracy", "Mean recall over the gold labels that occur."),
+    "pair_recovery": MeasureText("Pair recovery", "Share of pairs with both endpoints right."),
+    "address_accuracy": MeasureText("Address accuracy", "Accuracy on whether the evidence addresses the target."),
+    "polarity_accuracy": MeasureText("Polarity accuracy", "Accuracy on the polarity where the target is addressed."),
+    "selectivity": MeasureText("Selectivity", "Readout accuracy less that of the same readout on control labels."),
+    "encoded_expressed_gap": MeasureText(
+        "Encoded less expressed", "What a readout recovers from hidden states less what the model answers."
+    ),
+    "seed_accuracy": MeasureText("Seed accuracy", "Share of seed problems answered right."),
+    "variant_accuracy": MeasureText("Variant accuracy", "Share of variants answered right."),
+    "seed_variant_accuracy": MeasureText(
+        "Seed-variant accuracy", "Share of seeds with at least a given share of their variants right."
+    ),
+    "matching_correctness": MeasureText(
+        "Matching correctness", "Threshold at which seed-variant accuracy comes closest to seed accuracy."
+    ),
+}
+
+GROUPS: Mapping[str, str] = {
+    "A": "interrupted accomplishment",
+    "B": "interrupted activity",
+    "C": "ambiguous accomplishment",
+    "D": "ambiguous activity",
+    "completed": "completed accomplishment",
+}
+
+STATUSES: Mapping[str, str] = {
+    "ok": "answered",
+    "unparsed": "no label found in the text",
+    "ambiguous": "several labels found in the text",
+    "empty": "nothing came back",
+    "truncated": "cut off before an answer",
+    "tied": "two choices scored the same",
+    "non_finite": "a score is not a finite number",
+    "too_long": "longer than the model's window",
+    "error": "the request failed",
+    "missing": "asked for, with no response stored",
+}
+
+
+def measure_label(name: str) -> str:
+    """The heading of a measure; an unknown one is its own name with spaces."""
+    text = MEASURES.get(name)
+    return text.label if text else name.replace("_", " ")
+
+
+def number(value: float | None) -> str:
+    """Two decimals without the leading zero (`.47`, `1.00`, `−.05`); a dash where nothing is estimable."""
+    if value is None:
+        return MISSING
+    digits = f"{abs(value):.2f}"
+    sign = MINUS if value < 0 and float(digits) > 0 else ""
+    return sign + (digits[1:] if digits.startswith("0.") else digits)
+
+
+def signed(value: float | None) -> str:
+    """Like `number`, with a plus before what is above zero: for differences."""
+    text = number(value)
+    return f"+{text}" if value is not None and value > 0 and text != ".00" else text
+
+
+def span(low: float | None, high: float | None) -> str:
+    """`[.38, .57]`, or nothing where there is no interval."""
+    return "" if low is None or high is None else f"[{number(low)}, {number(high)}]"
+
+
+def estimate(measure: Measure | None) -> str:
+    """`.47 [.38, .57]`; differences carry their sign."""
+    if measure is None:
+        return MISSING
+    value = signed(measure.value) if measure.against is not None else number(measure.value)
+    return f"{value} {span(measure.low, measure.high)}".rstrip()
+
+
+def bounds(measure: Measure) -> str:
+    """The least and greatest value over what is not `ok`; nothing where they are the value itself."""
+    low, high = number(measure.bound_low), number(measure.bound_high)
+    return "" if low == high else span(measure.bound_low, measure.bound_high)
+
+
+def p_value(p: float | None) -> str:
+    """`.031`, or `< .001`."""
+    if p is None:
+        return ""
+    return "< .001" if p < 0.001 else "1" if p >= 0.9995 else f"{p:.3f}".lstrip("0")
+
+
+def level(measure: Measure | None) -> str:
+    """The confidence level as a percentage: `95%`."""
+    return "" if measure is None or measure.level is None else f"{100 * measure.level:g}%"
+
+
+def slice_label(where: Mapping[str, Factor]) -> str:
+    """`group C, verb class Creation`; empty for everything."""
+    return ", ".join(f"{key.replace('_', ' ')} {spaced(str(value))}" for key, value in where.items())
+
+
+def spaced(name: str) -> str:
+    """A name as prose: `Change_of_State` → `Change of State`."""
+    return name.replace("_", " ")
+
+
+def group_label(group: str) -> str:
+    """`C` → `C · ambiguous accomplishment`; a group without a known gloss is its own name."""
+    gloss = GROUPS.get(group)
+    if gloss is None:
+        return spaced(group)
+    return gloss if group not in "ABCD" else f"{group} · {gloss}"
+
+
+def not_ok(statuses: Mapping[str, int]) -> int:
+    """How many responses have no label."""
+    return sum(count for status, count in statuses.items() if status != "ok")
+
+
+def status_list(statuses: Mapping[str, int]) -> str:
+    """`unparsed 3, tied 1`: what is not `ok`, the most frequent first."""
+    rest = sorted(((n, s) for s, n in statuses.items() if s != "ok" and n), key=lambda pair: (-pair[0], pair[1]))
+    return ", ".join(f"{spaced(status)} {count}" for count, status in rest)
+
+
+def parameter_count(count: int) -> str:
+    """`135M`, `1.5B`: the number of parameters as a model card gives it."""
+    for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
+        if count >= size:
+            return f"{count / size:.3g}{letter}"
+    return str(count)

@@ -1,0 +1,141 @@
+"""The figures as Vega-Lite specifications."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import pytest
+from conftest import MODELS, Study
+
+from veridical.errors import UserError
+from veridical.judge.measure import Measure
+from veridical.report.charts import charts, export_specs, scale_chart, trade_off_chart
+from veridical.report.results import Results
+
+SIZES = {MODELS[0]: 134_515_008, MODELS[1]: 1_711_376_384}
+
+
+@pytest.fixture(scope="module")
+def specs(study: Study) -> dict[str, dict[str, Any]]:
+    return charts(Results.of(study.measures, study.suite.name), SIZES)
+
+
+def rows(spec: dict[str, Any], *fields: str) -> Iterator[dict[str, Any]]:
+    """The data rows of a specification that have all of `fields`, each once."""
+    for values in spec["datasets"].values() if "datasets" in spec else ():
+        yield from (row for row in values if all(field in row for field in fields))
+    for layer in (spec, *spec["layer"]):
+        for row in layer.get("data", {}).get("values", ()):
+            if all(field in row for field in fields):
+                yield row
+
+
+def test_every_figure_is_drawn_where_there_is_something_to_draw(specs: dict[str, Any]) -> None:
+    assert set(specs) == {"groups", "verb-classes", "trade-off", "scale"}
+
+
+@pytest.mark.parametrize("name", ["groups", "verb-classes", "trade-off", "scale"])
+def test_figure_is_a_valid_vega_lite_specification(specs: dict[str, Any], name: str) -> None:
+    alt.Chart.from_dict(specs[name])  # validates against the schema
+
+
+@pytest.mark.parametrize("name", ["groups", "verb-classes", "trade-off", "scale"])
+def test_figure_has_a_title_and_nothing_to_load(specs: dict[str, Any], name: str) -> None:
+    assert specs[name]["title"]["text"]
+    assert '"url"' not in json.dumps(specs[name])
+
+
+def domains(spec: dict[str, Any], *channels: str) -> set[tuple[float, ...]]:
+    encodings = [layer["encoding"] for layer in spec["layer"]]
+    scales = [e[channel].get("scale", {}) for e in encodings for channel in channels if channel in e]
+    return {tuple(scale["domain"]) for scale in scales if "domain" in scale}
+
+
+def test_rates_are_drawn_from_nought_to_one(specs: dict[str, Any]) -> None:
+    assert domains(specs["groups"], "y") == {(0, 1)}
+    assert domains(specs["verb-classes"], "x") == {(0, 1)}
+    assert domains(specs["trade-off"], "x", "y") == {(0, 1)}
+
+
+def test_points_are_the_measures(study: Study, specs: dict[str, Any]) -> None:
+    own = [m for m in study.measures if m.measure == "accuracy" and m.against is None and m.answerer == "model"]
+    measured = {
+        (m.model, round(m.value or 0, 9), round(m.low or 0, 9), round(m.high or 0, 9))
+        for m in own
+        if set(m.slice) == {"group"}
+    }
+    drawn = {
+        (row["model"], round(row["value"], 9), round(row["low"], 9), round(row["high"], 9))
+        for row in rows(specs["groups"], "value")
+        if row["model"] in MODELS
+    }
+    assert drawn == measured
+
+
+def simple(prompt: str, c: float, d: float, model: str = "m") -> list[Measure]:
+    key = {"suite": "s", "model": model, "prompt": prompt, "mode": "loglikelihood"}
+    return [
+        Measure(**key, measure="accuracy", slice={"group": "C"}, value=c),
+        Measure(**key, measure="accuracy", slice={"group": "D"}, value=d),
+        Measure(**key, measure="tbr", value=1 - c),
+    ]
+
+
+def test_trade_off_lines_start_at_the_zero_shot_point_of_the_same_model() -> None:
+    measures = [*simple("zero-shot", 0.02, 0.98), *simple("dap", 0.36, 0.99), *simple("dap", 0.9, 0.9, "other")]
+    spec = trade_off_chart(Results.of(measures, "s"))
+    assert spec is not None
+    lines = {(row["series"], row["d_start"], row["c_start"]) for row in rows(spec, "d_start")}
+    # The other model has no zero-shot answers: its line has no length.
+    assert lines == {("m · zero-shot", 0.98, 0.02), ("m · dap", 0.98, 0.02), ("other · dap", 0.9, 0.9)}
+
+
+def test_one_point_is_no_trade_off() -> None:
+    assert trade_off_chart(Results.of(simple("zero-shot", 0.02, 0.98), "s")) is None
+
+
+def test_scale_curve_needs_two_models_of_known_size() -> None:
+    measures = [*simple("zero-shot", 0.0, 1.0, "small"), *simple("zero-shot", 0.5, 1.0, "large")]
+    results = Results.of(measures, "s")
+    assert scale_chart(results, {"small": 1_500_000_000}) is None
+    spec = scale_chart(results, {"small": 1_500_000_000, "large": 7_000_000_000})
+    assert spec is not None
+    assert {(row["size"], row["value"]) for row in rows(spec, "size")} == {(1.5e9, 1.0), (7e9, 0.5)}
+    assert spec["layer"][0]["encoding"]["x"]["scale"]["type"] == "log"
+
+
+def test_suite_of_other_measures_has_no_figure() -> None:
+    measure = Measure(suite="s", model="m", prompt="p", mode="loglikelihood", measure="seed_accuracy", value=0.5)
+    assert charts(Results.of([measure], "s"), {}) == {}
+
+
+def test_specifications_are_exported_as_strict_json(study: Study, tmp_path: Path) -> None:
+    paths = export_specs(tmp_path / "figures", [study.suite], study.measures, SIZES)
+    assert sorted(path.name for path in paths) == [
+        f"imperfective-{name}.vl.json" for name in ("groups", "scale", "trade-off", "verb-classes")
+    ]
+
+    def refuse(name: str) -> None:
+        raise AssertionError(name)
+
+    for path in paths:
+        document = json.loads(path.read_text("utf-8"), parse_constant=refuse)
+        assert document["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
+
+
+def test_figures_folder_that_cannot_be_made_is_the_users_error(study: Study, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(UserError, match="figures"):
+        export_specs(tmp_path / "file" / "figures", [study.suite], study.measures, SIZES)
+
+
+def test_suite_name_makes_no_path_of_its_own(study: Study, tmp_path: Path) -> None:
+    suite = study.suite.model_copy(update={"name": "../../up"})
+    measures = [m.model_copy(update={"suite": suite.name}) for m in study.measures]
+    for path in export_specs(tmp_path, [suite], measures, {}):
+        assert path.parent == tmp_path
+        assert path.exists()
