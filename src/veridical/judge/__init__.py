@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from veridical.judge.comparison import contrasts
     from veridical.judge.judgement import judge
     from veridical.judge.registry import MEASURE_SETS, register
-    from veridical.judge.table import sets_by
 
 _HOMES = {
     "MEASURE_SETS": "registry",
@@ -21,10 +20,9 @@ _HOMES = {
     "contrasts": "comparison",
     "judge": "judgement",
     "register": "registry",
-    "sets_by": "table",
 }
 
-__all__ = ["MEASURE_SETS", "baseline_frame", "contrasts", "judge", "register", "sets_by"]
+__all__ = ["MEASURE_SETS", "baseline_frame", "contrasts", "judge", "register"]
 
 
 def __getattr__(name: str) -> Any:

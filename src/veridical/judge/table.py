@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from veridical.items import Factor, Grouping, Item, Member, Suite
+from veridical.items import Factor, Grouping, Item, Suite
 from veridical.stats.units import Bools, Ints, Units
 
 Objects = npt.NDArray[np.object_]
@@ -140,11 +140,3 @@ def _components(n_sets: int, left: Ints, right: Ints, size: int) -> Ints:
     graph = coo_array((np.ones(len(left), dtype=np.int8), (left, right)), shape=(size, size))
     _, labels = connected_components(graph, directed=False)
     return np.asarray(labels[:n_sets], dtype=np.int64)
-
-
-def sets_by(suite: Suite, factor: str) -> Suite:
-    """The suite with sets made by an item factor, in place of its groupings. Items without it stand alone."""
-    members = tuple(
-        Member(set=str(item.factors[factor]), item=item.id) for item in suite.items if factor in item.factors
-    )
-    return suite.model_copy(update={"groupings": (Grouping(name=factor, members=members),)})

@@ -147,6 +147,8 @@ def _biased(reading: Reading) -> str | None:
         return f"strong teleological bias: {says}"
     if reading.above("aspectual_awareness_gap", 0):
         return f"teleological bias: {says}, though less often than it accepts activities (gap {_difference(gap)})"
+    if reading.below("aspectual_awareness_gap", 0):
+        return f"strong teleological bias: {says}, more often than it accepts activities (gap {_difference(gap)})"
     return f"strong teleological bias: {says}, and does not clearly tell them from activities (gap {_difference(gap)})"
 
 
