@@ -71,9 +71,9 @@ class HuggingFaceModel:
         place = _device(device)
         try:
             model, tokenizer, weights = _load(source, dtype)
-            model.to(place)  # type: ignore[arg-type]  # transformers' wrapper hides the signature
-        except (OSError, ValueError, KeyError, ImportError) as error:
+        except Exception as error:  # torn or foreign files make the readers fail in any way
             raise UserError(_why_not_loaded(source, error)) from error
+        model.to(place)  # type: ignore[arg-type]  # transformers' wrapper hides the signature
         return cls(
             source.spec, model, tokenizer, weights=weights, batch_tokens=batch_tokens, template_args=template_args
         )

