@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
@@ -69,11 +69,13 @@ def test_contributions_of_clusters_sum_to_the_statistic() -> None:
     assert cluster_contributions(terms).sum() == pytest.approx(weighted_sum_of_means(terms))
 
 
+@settings(deadline=None, max_examples=50)
 @given(p_values)
 def test_holm_agrees_with_statsmodels(values: list[float]) -> None:
     assert holm(values) == pytest.approx(list(multipletests(values, method="holm")[1]))
 
 
+@settings(deadline=None, max_examples=50)
 @given(p_values)
 def test_benjamini_hochberg_agrees_with_statsmodels(values: list[float]) -> None:
     assert benjamini_hochberg(values) == pytest.approx(list(multipletests(values, method="fdr_bh")[1]))
