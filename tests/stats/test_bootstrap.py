@@ -84,11 +84,19 @@ def test_few_distinct_clusters_are_drawn_from_the_same_distribution() -> None:
 
 
 def test_many_distinct_clusters_are_drawn_in_blocks_with_the_same_distribution() -> None:
-    values = rng(2).exponential(size=5000)  # 10,000 draws of 5,000: many blocks
-    totals = np.stack([values, np.ones(5000)], axis=1)
-    draws = resampled(totals, lambda summed: summed[:, 0] / summed[:, 1], rng(), 2000)
-    assert len(draws) == 2000
-    assert draws.std() == pytest.approx(values.std() / np.sqrt(5000), rel=0.06)
+    values = rng(2).exponential(size=1900)  # 5,000 draws of 1,900: more than one block
+    totals = np.stack([values, np.ones(1900)], axis=1)
+    draws = resampled(totals, lambda summed: summed[:, 0] / summed[:, 1], rng(), 5000)
+    assert len(draws) == 5000
+    assert draws.std() == pytest.approx(values.std() / np.sqrt(1900), rel=0.04)
+
+
+def test_very_many_clusters_are_rounded_to_a_grid_without_a_trace() -> None:
+    values = rng(2).exponential(size=50_000)
+    draws = bootstrap_distribution([Term(values, Units.of_sets(np.arange(50_000)))], rng(), 10_000)
+    standard_error = values.std() / np.sqrt(50_000)
+    assert draws.std() == pytest.approx(standard_error, rel=0.03)
+    assert abs(draws.mean() - values.mean()) < 0.05 * standard_error
 
 
 def test_terms_over_the_same_clusters_are_paired() -> None:

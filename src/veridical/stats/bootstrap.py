@@ -16,6 +16,10 @@ from veridical.stats.units import Floats, Units, align
 
 _CELLS = 4_000_000
 """Draws are made in blocks of about this many cluster indices: 32 MB."""
+_GRID = 250
+_ON_GRID = 2000
+"""From this many clusters on, totals are rounded to a 250th of their column's range where that makes clusters
+alike. It moves a mean by about 1/870/sqrt(clusters) of the range, well below the noise of 10,000 draws."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +54,7 @@ def cluster_totals(terms: Sequence[Term]) -> Floats:
     return np.stack(columns, axis=1)
 
 
-def resampled(
-    totals: Floats, statistic: Callable[[Floats], Floats], rng: np.random.Generator, draws: int
-) -> Floats:
+def resampled(totals: Floats, statistic: Callable[[Floats], Floats], rng: np.random.Generator, draws: int) -> Floats:
     """The statistic over `draws` resamples of whole clusters with replacement, shape (draws,).
 
     `totals` is (clusters, columns); `statistic` maps summed totals (draws, columns) to (draws,). Clusters
@@ -61,7 +63,9 @@ def resampled(
     """
     n = len(totals)
     distinct, counts = np.unique(totals, axis=0, return_counts=True)
-    if len(distinct) * 8 <= n:
+    if n >= _ON_GRID and len(distinct) * 8 > n:
+        distinct, counts = np.unique(_on_grid(totals), axis=0, return_counts=True)
+    if len(distinct) * 8 <= n or len(distinct) <= 2 * _GRID < n:
         return statistic(rng.multinomial(n, counts / n, size=draws) @ distinct)
     block = max(1, _CELLS // n)
     parts: list[Floats] = []
@@ -72,6 +76,14 @@ def resampled(
         weights = np.bincount(picks.ravel(), minlength=size * n).reshape(size, n)
         parts.append(statistic(weights @ totals))
     return np.concatenate(parts)
+
+
+def _on_grid(totals: Floats) -> Floats:
+    least = totals.min(axis=0)
+    step = (totals.max(axis=0) - least) / _GRID
+    step[step == 0] = 1.0
+    rounded: Floats = least + np.round((totals - least) / step) * step
+    return rounded
 
 
 def bootstrap_distribution(terms: Sequence[Term], rng: np.random.Generator, draws: int) -> Floats:
