@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
-import polars as pl
 import pytest
-from synthetic import make_frame, make_suite, measures_of
 
-from veridical.items import Suite
-from veridical.judge.measure import Measure
-
-MODELS = ("smollm2", "hf/example/Larger-1.7B-Instruct")
-
-
-class Study(NamedTuple):
-    suite: Suite
-    frame: pl.DataFrame
-    measures: Sequence[Measure]
+from tests.report.synthetic import MODELS, Study, make_frame, make_suite, measures_of
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -14,10 +14,18 @@ from veridical.judge.frame import SCHEMA
 from veridical.judge.measure import Measure
 from veridical.prompts.template import Prompt
 
+MODELS = ("smollm2", "hf/example/Larger-1.7B-Instruct")
+
+
+class Study(NamedTuple):
+    suite: Suite
+    frame: pl.DataFrame
+    measures: Sequence[Measure]
+
+
 LABELS = ("True", "False", "Unknown")
 GOLD = {"A": "False", "B": "True", "C": "Unknown", "D": "True", "completed": "True"}
 PROMPTS = ("zero-shot", "dap", "cot", "counterfactual")
-CLASSES = ("Creation", "Change_of_State", "Consumption", "Motion_to_Goal")
 TELIC = (
     ("Creation", "build a shed", "was building a shed", "built a shed"),
     ("Change_of_State", "mend a kettle", "was mending a kettle", "mended a kettle"),

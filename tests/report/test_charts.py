@@ -9,8 +9,8 @@ from typing import Any
 
 import altair as alt
 import pytest
-from conftest import MODELS, Study
 
+from tests.report.synthetic import MODELS, Study
 from veridical.errors import UserError
 from veridical.judge.measure import Measure
 from veridical.report.charts import charts, export_specs, scale_chart, trade_off_chart

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Study
-from synthetic import PROMPTS, answer, frame_of, make_suite, measures_of, planted
-from test_page import HOSTILE, MANIFEST, SIZES, hostile_page
 
+from tests.report.pages import HOSTILE, MANIFEST, SIZES, hostile_page
+from tests.report.synthetic import PROMPTS, Study, answer, frame_of, make_suite, measures_of, planted
 from veridical.report.html import page
 
 
@@ -95,9 +94,7 @@ def test_filters_agree_with_the_frame(opened: Opened, study: Study) -> None:
     choose(opened, "Show", "any wrong")
     answers = study.frame.filter(model="smollm2", prompt="dap", mode="loglikelihood")
     ambiguous = {item.id for item in study.suite.items if item.factors["group"] == "C"}
-    wrong = sum(
-        label != "Unknown" for item, label in answers.select("item", "label").iter_rows() if item in ambiguous
-    )
+    wrong = sum(label != "Unknown" for item, label in answers.select("item", "label").iter_rows() if item in ambiguous)
     assert 0 < wrong < 20
     assert shown(opened) == f"{wrong} of 40 sets"
     choose(opened, "Show", "all right")
@@ -157,9 +154,7 @@ def test_two_thousand_items_stay_fast(browser: Any, tmp_path: Path) -> None:
     rows = [
         row
         for number, prompt in enumerate(PROMPTS)
-        for row in answer(
-            suite, {"model": "m", "prompt": prompt, "mode": "generate"}, planted(0.5, 0.1), seed=number
-        )
+        for row in answer(suite, {"model": "m", "prompt": prompt, "mode": "generate"}, planted(0.5, 0.1), seed=number)
     ]
     frame = frame_of(rows)
     path = tmp_path / "report.html"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from conftest import Study
 from rich.cells import cell_len
 from rich.console import Console
 
+from tests.report.synthetic import Study
 from veridical.judge.measure import Measure
 from veridical.report.terminal import render
 

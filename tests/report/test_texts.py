@@ -64,12 +64,10 @@ def test_bounds_are_told_only_where_they_differ_from_each_other() -> None:
     same = Measure(**KEY, measure="tbr", value=0.5, bound_low=0.5, bound_high=0.5)
     wide = Measure(**KEY, measure="tbr", value=0.5, bound_low=0.5, bound_high=0.6)
     assert bounds(same) == ""
-    assert bounds(wide) == "[.50, .60]"
+    assert bounds(wide) == "⟨.50, .60⟩"
 
 
-@pytest.mark.parametrize(
-    ("p", "text"), [(0.0004, "< .001"), (0.0312, ".031"), (0.9996, "1"), (1.0, "1"), (None, "")]
-)
+@pytest.mark.parametrize(("p", "text"), [(0.0004, "< .001"), (0.0312, ".031"), (0.9996, "1"), (1.0, "1"), (None, "")])
 def test_p_has_three_decimals(p: float | None, text: str) -> None:
     assert p_value(p) == text
 

@@ -151,7 +151,7 @@ def group_chart(results: Results) -> Row | None:
     ]
     subtitle = "Points with intervals."
     constants = {answering: answering for answering in results.references if answering.answerer.startswith("always:")}
-    if lines := rows(constants):
+    if lines := [row for row in rows(constants) if row["value"]]:
         names_of = [results.name(answering) for answering in constants]
         dashes = alt.Scale(domain=names_of, range=[DASHES[i % len(DASHES)] for i in range(len(names_of))])
         dash = alt.StrokeDash("setting:N", scale=dashes, legend=_legend(names_of, symbolType="stroke", symbolSize=400))
@@ -159,7 +159,7 @@ def group_chart(results: Results) -> Row | None:
         end = alt.X2("group:N", bandPosition=1)
         encoded = line.encode(x=x.bandPosition(0), x2=end, y=y, strokeDash=dash, color=alt.value(GREY), tooltip=tooltip)
         layers.insert(0, encoded)
-        subtitle += " Grey lines: constant answers."
+        subtitle += " Grey lines: constant answers, where above 0."
     twins = {
         reference: answering
         for reference in results.references
@@ -249,7 +249,7 @@ def trade_off_chart(results: Results) -> Row | None:
     constants = alt.Chart(_data([{"d": 0, "c": 1, "d2": 1, "c2": 0}]))
     unknown = alt.Chart(_data([{"d": 0, "c": 1, "text": "always Unknown"}]))
     true = alt.Chart(_data([{"d": 1, "c": 0, "text": "always True"}]))
-    text: Row = {"fontSize": 12, "color": GREY}
+    text: Row = {"fontSize": 12, "opacity": 0.8}
     points = alt.Chart(_data(rows)).encode(color=colour, tooltip=tooltip)
     layers = [
         constants.mark_rule(stroke=GREY, strokeDash=[5, 4]).encode(x=x, y=y, x2="d2:Q", y2="c2:Q"),

@@ -51,9 +51,7 @@ def comparisons(results: Results) -> list[Comparison]:
         cells = found.setdefault((answering, contrast_name(contrast)), {})
         key = (contrast.measure, slice_label(contrast.slice))
         cells[key] = Difference(cells[key].measure, contrast) if key in cells else Difference(contrast)
-    return [
-        Comparison(_heading(results, answering, cells), name, cells) for (answering, name), cells in found.items()
-    ]
+    return [Comparison(_heading(results, answering, cells), name, cells) for (answering, name), cells in found.items()]
 
 
 def _heading(results: Results, answering: Answering, cells: Mapping[Key, Difference]) -> str:

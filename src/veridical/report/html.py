@@ -28,7 +28,7 @@ from veridical.report.comparisons import columns as contrast_columns
 from veridical.report.comparisons import comparisons
 from veridical.report.results import Answering, Results, contrast_name
 from veridical.report.sets import set_list
-from veridical.report.summary import summary
+from veridical.report.summary import summaries
 from veridical.runs.files import make_folder, replace
 
 BUNDLES = ("vega.min.js", "vega-lite.min.js", "vega-embed.min.js")
@@ -88,17 +88,16 @@ def page(
     verdicts: Sequence[str] = (),
 ) -> str:
     """The page as one string."""
-    sections = [
-        _section(index, suite, measures, frame, parameters) for index, suite in enumerate(suites)
-    ]
+    sections = [_section(index, suite, measures, frame, parameters) for index, suite in enumerate(suites)]
     drawn = any(section["charts"] for section in sections)
     # A line feed at either end, so that the hashed text is what stands between the tags.
     bundles = [f"\n{_asset('vendor', name).strip()}\n" for name in BUNDLES] if drawn else []
     scripts = [*bundles, f"\n{_asset('templates', 'page.js').strip()}\n"]
     models = tuple(dict.fromkeys(model for section in sections for model in section["results"].models))
     used = dict.fromkeys(measure.measure for measure in measures)
-    return _environment().get_template("report.html.jinja").render(
-        title=", ".join(suite.title or suite.name for suite in suites),
+    template = _environment().get_template("report.html.jinja")
+    return template.render(
+        title=_title(suites),
         models=[(model, parameters.get(model)) for model in models],
         created=_date(manifest),
         manifest=list(flattened(manifest)),
@@ -144,13 +143,19 @@ def _section(
         "results": results,
         "charts": charts(results, parameters),
         "sets": set_list(suite, results, frame),
-        "summary": summary(results),
+        "summaries": summaries(results),
         "missing": [(name, counts) for name, counts in statuses if texts.not_ok(counts)],
         "bounded": any(texts.bounds(m) for m in results.measures),
         "comparisons": [(name, list(rows)) for name, rows in groupby(compared, key=lambda row: row.heading)],
         "compared": contrast_columns(compared),
         "records": named,
     }
+
+
+def _title(suites: Sequence[Suite]) -> str:
+    """A suite's own title; several suites by name."""
+    names = [suite.name for suite in suites]
+    return suites[0].title or names[0] if len(suites) == 1 else ", ".join(names) or "No suite"
 
 
 def _date(manifest: Mapping[str, Any]) -> str:

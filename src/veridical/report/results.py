@@ -37,9 +37,7 @@ class Answering:
 
     @classmethod
     def of(cls, measure: Measure) -> Self:
-        return cls(
-            measure.suite, measure.model, measure.answerer, measure.input, measure.prompt, measure.mode
-        )
+        return cls(measure.suite, measure.model, measure.answerer, measure.input, measure.prompt, measure.mode)
 
     @property
     def constant(self) -> bool:

@@ -1,7 +1,8 @@
-"""The page's main table: a row an answering, a column a measure."""
+"""The page's main tables: a row an answering, a column a measure."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from veridical.judge.measure import Measure
@@ -35,22 +36,34 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
+    """One table; where a suite has groups, the second holds what is not read first."""
+
+    title: str
     columns: tuple[Column, ...]
     models: tuple[tuple[str, tuple[Row, ...]], ...]
     references: tuple[Row, ...]
 
 
-def summary(results: Results) -> Summary:
-    """The main table of one suite."""
-    columns = tuple(_columns(results))
+def summaries(results: Results) -> list[Summary]:
+    """The main tables of one suite: accuracy by group with what follows from it, then the rest."""
+    columns = _columns(results)
+    first = [column for column in columns if column.measure in ("accuracy", *LEADING)]
+    if not results.groups:
+        return [_summary(results, "Results", columns)] if columns else []
+    rest = [column for column in columns if column not in first]
+    tables = [_summary(results, "Results", first), _summary(results, "More measures", rest)]
+    return [table for table in tables if table.columns]
 
+
+def _summary(results: Results, title: str, columns: Sequence[Column]) -> Summary:
     def row(answering: Answering) -> Row:
         name = results.name(answering, model=answering.reference)
         cells = tuple(_cell(results, answering, column.measure, column.where) for column in columns)
         return Row(name, answering.reference, cells, not_ok(results.statuses(answering)))
 
     return Summary(
-        columns,
+        title,
+        tuple(columns),
         tuple((model, tuple(row(a) for a in results.answers if a.model == model)) for model in results.models),
         tuple(row(answering) for answering in results.references),
     )

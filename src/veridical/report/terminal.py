@@ -105,7 +105,7 @@ def _suite(suite: Suite, results: Results, width: int) -> Iterable[RenderableTyp
     if not results.imperfective:
         yield from _generic(results, width)
         return
-    yield from _answer_table(results, _imperfective_columns(results), width)
+    yield from _answer_table(_imperfective_columns(results), _rows(results, results.references), width)
     yield Text(_legend(results), style="dim")
     yield from _classes(results, width)
     yield from _contrasts(results, width)
@@ -139,7 +139,7 @@ def _value(measure: Measure | None) -> float | None:
     return None if measure is None else measure.value
 
 
-def _rows(results: Results) -> list[Row]:
+def _rows(results: Results, references: Sequence[Answering]) -> list[Row]:
     """Prompts under their model; below a rule, what stands for comparison."""
     rows: list[Row] = []
 
@@ -153,16 +153,15 @@ def _rows(results: Results) -> list[Row]:
             rows.append(Row(f"  {answering.prompt}", answering))
 
     block(results.answers)
-    if results.references:
+    if references:
         rows.append(RULE)
-        rows += [Row(results.name(a), a) for a in results.references if a.constant]
-        block(a for a in results.references if not a.constant)
+        rows += [Row(results.name(a), a) for a in references if a.constant]
+        block(a for a in references if not a.constant)
     return rows
 
 
-def _answer_table(results: Results, columns: Sequence[Column], width: int) -> Iterable[RenderableType]:
+def _answer_table(columns: Sequence[Column], rows: Sequence[Row], width: int) -> Iterable[RenderableType]:
     """A row an answering; headings stand over whole blocks, so that a model's long name costs no width."""
-    rows = _rows(results)
     kept, left_out = _fit(columns, rows, width)
     widths = [_width(column, rows) for column in kept]
     names = [cell_len(row.name) for row in rows if row.answering]
@@ -246,7 +245,9 @@ def _classes(results: Results, width: int) -> Iterable[RenderableType]:
 
     yield Text()
     yield Text("TBR by verb class", style="bold")
-    yield from _answer_table(results, [column(verb_class) for verb_class in classes], width)
+    # A constant answer is the same in every class.
+    references = [reference for reference in results.references if not reference.constant]
+    yield from _answer_table([column(name) for name in classes], _rows(results, references), width)
 
 
 def _contrasts(results: Results, width: int) -> Iterable[RenderableType]:

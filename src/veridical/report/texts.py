@@ -40,10 +40,14 @@ MEASURES: Mapping[str, MeasureText] = {
         "Overcaution", "Share of ambiguous activities (D) answered Unknown although they hold. 0 is best."
     ),
     "pair_consistency": MeasureText(
-        "Pair consistency", "Share of pairs (A with C, B with D) with both members right. 1 is best."
+        "Pair consistency", "Share of sets that are right in both groups of a pair (A&C, B&D). 1 is best."
     ),
     "set_accuracy": MeasureText("Set accuracy", "Share of sets with every item right. 1 is best."),
-    "worst_of_set": MeasureText("Worst of set", "Lowest accuracy within a set, averaged over sets. 1 is best."),
+    "worst_of_set": MeasureText(
+        "Worst of set",
+        "Lowest probability of the gold label among the items of a set, averaged over sets. 1 is best: sure of every "
+        "item.",
+    ),
     "order_sensitivity": MeasureText(
         "Order sensitivity",
         "Share of items whose answer changes when the labels are named in another order. 0 is best.",
@@ -53,9 +57,7 @@ MEASURES: Mapping[str, MeasureText] = {
         "Probability that the model gives to the labels together. Where it is small, the answer is picked from "
         "among things the model would hardly say.",
     ),
-    "mean_p_unknown": MeasureText(
-        "P(Unknown)", "Mean probability of Unknown among the labels; in group C, 1 is best."
-    ),
+    "mean_p_unknown": MeasureText("P(Unknown)", "Mean probability of Unknown among the labels; in group C, 1 is best."),
     "constant_share": MeasureText(
         "Constant share", "Share of the most frequent answer. Near 1 is a constant responder, whatever it scores."
     ),
@@ -134,9 +136,9 @@ def estimate(measure: Measure | None) -> str:
 
 
 def bounds(measure: Measure) -> str:
-    """The least and greatest value over what is not `ok`; nothing where they are the value itself."""
+    """`⟨.50, .60⟩`: the least and greatest value over what is not `ok`; nothing where the two are one."""
     low, high = number(measure.bound_low), number(measure.bound_high)
-    return "" if low == high else span(measure.bound_low, measure.bound_high)
+    return "" if low == high else f"⟨{low}, {high}⟩"
 
 
 def p_value(p: float | None) -> str:

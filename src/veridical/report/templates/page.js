@@ -22,6 +22,7 @@
       // Legends one below the other: side by side they would not fit, and the plot would shrink.
       layout: { bottom: { direction: "vertical", anchor: "start", margin: 4, offset: 12 } },
     },
+    text: { color: "currentColor" },
     title: { color: "currentColor", subtitleColor: "currentColor" },
   };
   const dark = window.matchMedia("(prefers-color-scheme: dark)").matches;
@@ -162,7 +163,7 @@
           el("td", {}, chip(response)),
           ...(scored ? item.labels.map((_, i) => {
             const score = response.ll ? response.ll[i] : null;
-            return el("td", { class: score === best ? "number best" : "number" }, score === null ? "–" : score.toFixed(2));
+            return el("td", { class: score === best ? "number best" : "number" }, score === null ? "–" : score.toFixed(2).replace("-", "−"));
           }) : []),
           written ? el("td", { class: "text" }, response.t || "", response.d ? el("em", {}, response.d) : null) : null);
       });

@@ -1,0 +1,105 @@
+"""How measures are arranged: rows, references, columns, comparisons."""
+
+from __future__ import annotations
+
+from veridical.judge.measure import Measure
+from veridical.report.comparisons import columns, comparisons
+from veridical.report.results import Results
+from veridical.report.summary import summaries
+
+
+def record(measure: str = "accuracy", value: float = 0.5, **more: object) -> Measure:
+    key = {"suite": "s", "model": "m", "prompt": "zero-shot", "mode": "loglikelihood"}
+    return Measure(**{**key, "measure": measure, "value": value, **more})
+
+
+def test_measures_of_other_suites_are_left_aside() -> None:
+    assert Results.of([record(), record(suite="other")], "s").measures == (record(),)
+
+
+def test_references_are_constant_answers_restricted_inputs_and_simple_classifiers() -> None:
+    results = Results.of(
+        [
+            record(),
+            record(answerer="readout"),
+            record(input="hypothesis_only"),
+            record(answerer="text"),
+            record(model="baseline", answerer="always:True"),
+            record(model="baseline", answerer="majority"),
+        ],
+        "s",
+    )
+    assert [a.answerer for a in results.answers] == ["model", "readout"]
+    assert [results.name(a) for a in results.references] == [
+        "always True",
+        "majority",
+        "zero-shot · hypothesis only",
+        "zero-shot · text",
+    ]
+    assert results.models == ("m",)
+
+
+def test_name_tells_the_mode_only_where_there_are_several() -> None:
+    one = Results.of([record(mode="generate")], "s")
+    two = Results.of([record(mode="generate"), record()], "s")
+    assert [one.name(a) for a in one.answers] == ["zero-shot"]
+    assert sorted(two.name(a) for a in two.answers) == ["zero-shot", "zero-shot · generate"]
+
+
+def test_known_groups_come_in_their_order_and_others_after() -> None:
+    given = ("completed", "later", "D", "A")
+    results = Results.of([record(slice={"group": group}) for group in given], "s")
+    assert results.groups == ("A", "D", "completed", "later")
+
+
+def test_statuses_are_those_of_all_items_else_summed_over_groups() -> None:
+    groups = [record(slice={"group": g}, statuses={"ok": 9, "tied": 1}) for g in "AB"]
+    results = Results.of(groups, "s")
+    assert results.statuses(results.answers[0]) == {"ok": 18, "tied": 2}
+    whole = Results.of([*groups, record(statuses={"ok": 30})], "s")
+    assert whole.statuses(whole.answers[0]) == {"ok": 30}
+
+
+def test_first_table_leads_with_groups_tbr_and_gap() -> None:
+    results = Results.of(
+        [
+            record("label_mass"),
+            record("constant_share", slice={"label": "True"}),
+            record("aspectual_awareness_gap"),
+            record("tbr"),
+            record("tbr", slice={"verb_class": "Creation"}),
+            record(),
+            *(record(slice={"group": group}, n_sets=110) for group in "CA"),
+            record("mean_p_unknown", slice={"group": "C"}),
+        ],
+        "s",
+    )
+    first, second = summaries(results)
+    assert [column.heading for column in first.columns] == ["A", "C", "TBR", "Gap ΔAA", "Accuracy"]
+    assert first.columns[0].note == "interrupted accomplishment, n 110"
+    assert [column.heading for column in second.columns] == ["Label mass", "P(Unknown), C", "Constant share"]
+    ((_, (row,)),) = second.models
+    assert [cell and dict(cell.slice) for cell in row.cells] == [{}, {"group": "C"}, {"label": "True"}]
+
+
+def test_suite_without_groups_has_one_table() -> None:
+    (table,) = summaries(Results.of([record("balanced_accuracy"), record("pair_recovery")], "s"))
+    assert [column.heading for column in table.columns] == ["Balanced accuracy", "Pair recovery"]
+
+
+def test_contrast_and_its_adjusted_p_are_one_difference() -> None:
+    raw = record("tbr", -0.3, prompt="dap", against={"prompt": "zero-shot"}, p=0.02, null="equal")
+    adjusted = raw.model_copy(update={"p": 0.06, "null": "equal (Holm over 3 contrasts)"})
+    within = record("tbr", 0.1, slice={"verb_class": "Creation"}, against={"verb_class": "Consumption"})
+    results = Results.of([record(), record(prompt="dap"), raw, adjusted, within], "s")
+    (row,) = comparisons(results)
+    assert (row.heading, row.name) == ("m", "dap less zero-shot")
+    assert row.cells["tbr", ""].measure == raw
+    assert row.cells["tbr", ""].adjusted == adjusted
+    assert columns([row]) == [(("tbr", ""), "TBR")]
+
+
+def test_models_are_compared_under_the_prompt_they_share() -> None:
+    contrast = record("tbr", 0.2, against={"model": "n"})
+    (row,) = comparisons(Results.of([record(), record(model="n"), contrast], "s"))
+    assert (row.heading, row.name) == ("zero-shot", "m less n")
