@@ -7,11 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from transformers import PreTrainedModel
 
 from veridical.engine.attention import UnsupportedAttentionError
 from veridical.engine.generation import Generated, Generator
+from veridical.engine.hidden import HiddenStates
 from veridical.engine.memory import Budget
 from veridical.engine.plain import PlainGenerator, PlainScorer
 from veridical.engine.scoring import PackedScorer
@@ -32,9 +35,9 @@ TOLERANCE = {torch.float32: 1e-4, torch.float16: 0.05, torch.bfloat16: 0.3}
 
 
 @dataclass(frozen=True, slots=True)
-class _Probe:
+class _Tokens:
     context: tuple[int, ...]
-    continuation: tuple[int, ...]
+    continuation: tuple[int, ...] = ()
 
 
 class Engine:
@@ -58,13 +61,21 @@ class Engine:
     def name(self) -> str:
         return f"{self.path}/{VERSION}"
 
-    def score(self, sequences: Sequence[Scored]) -> Iterator[tuple[int, float]]:
+    def score(self, sequences: Sequence[Scored], hidden: HiddenStates | None = None) -> Iterator[tuple[int, float]]:
         """(index, log-likelihood of the continuation, natural log) for each sequence, as it is finished.
 
-        Neither part of a sequence may be empty. Each distinct prefix runs once on the packed path.
+        No context may be empty; a sequence without a continuation runs for its hidden states alone. Each distinct
+        prefix runs once on the packed path.
         """
         scorer = self._packed if self.path == "packed" else self._plain
-        return scorer.score(sequences)
+        return scorer.score(sequences, hidden)
+
+    def hidden_states(self, prompts: Sequence[tuple[int, ...]], layers: Sequence[int]) -> npt.NDArray[np.float32]:
+        """Hidden state of each prompt's last token, [prompts, layers, width]; see `HiddenStates` for layers."""
+        hidden = HiddenStates(self.model, layers, [(len(prompt) - 1, len(prompt)) for prompt in prompts])
+        for _ in self.score([_Tokens(prompt) for prompt in prompts], hidden):
+            pass
+        return hidden.states
 
     def generate(self, prompts: Sequence[tuple[int, ...]], max_new_tokens: int) -> Iterator[tuple[int, Generated]]:
         """(index, greedy continuation) for each non-empty prompt, as it is finished."""
@@ -94,8 +105,8 @@ class Engine:
             return tuple(torch.randint(vocabulary, (n,), generator=generator).tolist())
 
         stem, branch = draw(12), draw(5)
-        probes = [_Probe(stem, draw(2)), _Probe(stem + branch, draw(3)), _Probe(stem + branch, draw(1))]
-        probes += [_Probe(stem + draw(4), draw(3)), _Probe(draw(6), draw(2))]
+        probes = [_Tokens(stem, draw(2)), _Tokens(stem + branch, draw(3)), _Tokens(stem + branch, draw(1))]
+        probes += [_Tokens(stem + draw(4), draw(3)), _Tokens(draw(6), draw(2))]
         small = Budget(24)  # smaller than the shared stem's subtree, so that the prefix is cached and continued
         packed = dict(PackedScorer(self.model, small).score(probes))
         plain = dict(self._plain.score(probes))

@@ -49,13 +49,14 @@ class Generator:
 
     def generate(self, prompts: Sequence[tuple[int, ...]], max_new_tokens: int) -> Iterator[tuple[int, Generated]]:
         """(index, what was generated) for each non-empty prompt, as it is finished."""
-        return self.budget.each(prompts, lambda part: self._generate(part, max_new_tokens))
+        return self.budget.each(
+            len(prompts), lambda indices: self._generate([prompts[i] for i in indices], max_new_tokens)
+        )
 
     @torch.inference_mode()
     def _generate(self, prompts: Sequence[tuple[int, ...]], max_new_tokens: int) -> Iterator[tuple[int, Generated]]:
-        with attention_of(self.model, NAME):
-            for family in families(prompts):
-                yield from self._run(family, prompts, max_new_tokens)
+        for family in families(prompts):
+            yield from self._run(family, prompts, max_new_tokens)
 
     def _run(
         self, family: Family, prompts: Sequence[tuple[int, ...]], max_new_tokens: int
@@ -136,7 +137,7 @@ class Generator:
         device = self.model.device
         ids = torch.tensor([sequence.tokens[-1] for sequence in active], device=device)
         positions = torch.tensor([sequence.position + len(sequence.tokens) - 1 for sequence in active], device=device)
-        with laid_out(SlotLayout(slots, device)):
+        with attention_of(self.model, NAME), laid_out(SlotLayout(slots, device)):
             logits: torch.Tensor = self.model(
                 input_ids=ids.unsqueeze(0), position_ids=positions.unsqueeze(0), use_cache=False
             ).logits[0]
@@ -145,7 +146,7 @@ class Generator:
 
     def _forward(self, packed: Packed, layout: PackedLayout, rows: Sequence[int]) -> torch.Tensor:
         wanted = torch.tensor(rows, dtype=torch.long, device=packed.ids.device)
-        with laid_out(layout), only_rows(self.model, wanted):
+        with attention_of(self.model, NAME), laid_out(layout), only_rows(self.model, wanted):
             output = self.model(
                 input_ids=packed.ids.unsqueeze(0), position_ids=packed.positions.unsqueeze(0), use_cache=False
             )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 import torch
 
-T = TypeVar("T")
 R = TypeVar("R")
 
 LEAST_BATCH_TOKENS = 16
@@ -28,20 +27,19 @@ class Budget:
             raise ValueError(f"a batch of {batch_tokens} tokens holds nothing")
         self.batch_tokens = batch_tokens
 
-    def each(
-        self, work: Sequence[T], attempt: Callable[[Sequence[T]], Iterator[tuple[int, R]]]
-    ) -> Iterator[tuple[int, R]]:
-        """(index in `work`, result) from `attempt(part of work)`, begun again on what is left with half the batch.
+    def each(self, n: int, attempt: Callable[[list[int]], Iterator[tuple[int, R]]]) -> Iterator[tuple[int, R]]:
+        """(index below `n`, result) from `attempt(indices)`; begun again on what is left with half the batch.
 
-        Raises what the allocator raised once a batch of 16 tokens does not fit either.
+        `attempt` yields (place in the indices it was given, result). Raises what the allocator raised once a
+        batch of 16 tokens does not fit either.
         """
-        left = list(range(len(work)))
+        left = list(range(n))
         while left:
             done: set[int] = set()
             try:
-                for index, result in attempt([work[i] for i in left]):
-                    done.add(left[index])
-                    yield left[index], result
+                for place, result in attempt(left):
+                    done.add(left[place])
+                    yield left[place], result
             except (RuntimeError, MemoryError) as error:
                 if not is_out_of_memory(error) or self.batch_tokens <= LEAST_BATCH_TOKENS:
                     raise

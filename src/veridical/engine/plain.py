@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from itertools import groupby
 
 import torch
 from transformers import GenerationConfig, PreTrainedModel
 
 from veridical.engine.generation import Generated
+from veridical.engine.hidden import HiddenStates
 from veridical.engine.logits import only_rows, rows_that_fit, target_log_probabilities
 from veridical.engine.memory import Budget
 from veridical.engine.targets import Scored, run_tokens
@@ -24,14 +26,33 @@ class PlainScorer:
         self.max_rows = rows_that_fit(model)
         self.n_tokens_run = 0
 
-    def score(self, sequences: Sequence[Scored]) -> Iterator[tuple[int, float]]:
-        """(index, log-likelihood of the continuation) for each sequence, as it is finished."""
-        return self.budget.each(sequences, self._score)
+    def score(self, sequences: Sequence[Scored], hidden: HiddenStates | None = None) -> Iterator[tuple[int, float]]:
+        """(index, log-likelihood of the continuation) for each sequence that has one, as it is finished.
+
+        `hidden` takes the hidden states of the same sequences from the same passes.
+        """
+        return self.budget.each(
+            len(sequences), lambda indices: self._score([sequences[i] for i in indices], indices, hidden)
+        )
 
     @torch.inference_mode()
-    def _score(self, sequences: Sequence[Scored]) -> Iterator[tuple[int, float]]:
+    def _score(
+        self, sequences: Sequence[Scored], indices: Sequence[int], hidden: HiddenStates | None
+    ) -> Iterator[tuple[int, float]]:
+        if hidden is not None:
+            hidden.begin(indices)
         for batch in self._batches(sequences):
-            yield from zip(batch, self._sums([sequences[index] for index in batch]), strict=True)
+            width = max(len(run_tokens(sequences[place])) for place in batch)
+            reading = [
+                (row * width + position, indices[place])
+                for row, place in enumerate(batch)
+                for position in range(*(hidden.spans[indices[place]] or (0,) if hidden else (0,)))
+            ]
+            with nullcontext() if hidden is None else hidden.taken(reading):
+                sums = self._sums([sequences[place] for place in batch])
+            yield from (
+                (place, value) for place, value in zip(batch, sums, strict=True) if sequences[place].continuation
+            )
 
     def _batches(self, sequences: Sequence[Scored]) -> Iterator[list[int]]:
         batch: list[int] = []
@@ -99,7 +120,9 @@ class PlainGenerator:
 
     def generate(self, prompts: Sequence[tuple[int, ...]], max_new_tokens: int) -> Iterator[tuple[int, Generated]]:
         """(index, what was generated) for each non-empty prompt, as it is finished."""
-        return self.budget.each(prompts, lambda part: self._generate(part, max_new_tokens))
+        return self.budget.each(
+            len(prompts), lambda indices: self._generate([prompts[i] for i in indices], max_new_tokens)
+        )
 
     @torch.inference_mode()
     def _generate(self, prompts: Sequence[tuple[int, ...]], max_new_tokens: int) -> Iterator[tuple[int, Generated]]:

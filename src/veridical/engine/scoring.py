@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 
 import torch
 from transformers import PreTrainedModel
 
 from veridical.engine.attention import NAME, PackedLayout, Prefix, attention_of, laid_out
+from veridical.engine.hidden import HiddenStates
 from veridical.engine.logits import only_rows, rows_that_fit, target_log_probabilities
 from veridical.engine.memory import Budget
 from veridical.engine.packing import Packed, pack, pack_piece
@@ -16,7 +18,7 @@ from veridical.engine.targets import Scored, Targets, run_tokens
 from veridical.engine.trie import Trie
 
 Reading = list[tuple[int, int]]
-"""(place in the batch, target): what one forward pass has to read off."""
+"""(place in the batch, what is read there): targets by number, or sequences whose hidden state is taken."""
 
 
 class PackedScorer:
@@ -28,56 +30,60 @@ class PackedScorer:
         self.max_rows = rows_that_fit(model)
         self.n_tokens_run = 0
 
-    def score(self, sequences: Sequence[Scored]) -> Iterator[tuple[int, float]]:
-        """(index, log-likelihood of the continuation) for each sequence, as it is finished."""
-        return self.budget.each(sequences, self._score)
+    def score(self, sequences: Sequence[Scored], hidden: HiddenStates | None = None) -> Iterator[tuple[int, float]]:
+        """(index, log-likelihood of the continuation) for each sequence that has one, as it is finished.
+
+        `hidden` takes the hidden states of the same sequences from the same passes.
+        """
+        return self.budget.each(
+            len(sequences), lambda indices: self._score([sequences[i] for i in indices], indices, hidden)
+        )
 
     @torch.inference_mode()
-    def _score(self, sequences: Sequence[Scored]) -> Iterator[tuple[int, float]]:
+    def _score(
+        self, sequences: Sequence[Scored], indices: Sequence[int], hidden: HiddenStates | None
+    ) -> Iterator[tuple[int, float]]:
         trie = Trie([run_tokens(sequence) for sequence in sequences])
         targets = Targets(sequences)
         wanted = targets.by_segment(trie)
+        taken: dict[int, Reading] = {}
+        if hidden is not None:
+            hidden.begin(indices)
+            taken = hidden.places(trie, indices)
         rows = {segment: len({offset for offset, _ in places}) for segment, places in wanted.items()}
         prefixes = [Prefix()]
-        with attention_of(self.model, NAME):
-            for step in steps(trie, self.budget.batch_tokens, rows, self.max_rows):
-                match step:
-                    case Retreat(pieces):
-                        del prefixes[-pieces:]
-                    case Extend(segment, offset, length):
-                        piece = trie.segments[segment].tokens[offset : offset + length]
-                        start = trie.segments[segment].start + offset
-                        reading = [
-                            (place - offset, target)
-                            for place, target in wanted.get(segment, [])
-                            if offset <= place < offset + length
-                        ]
-                        packed = pack_piece(piece, start, dtype=self.model.dtype, device=self.model.device)
-                        prefixes.append(longer := Prefix())
-                        yield from self._read(packed, prefixes[-2], longer, reading, targets)
-                    case Run(tops):
-                        packed = pack(
-                            trie,
-                            tops,
-                            prefixes[-1].n_tokens,
-                            dtype=self.model.dtype,
-                            device=self.model.device,
-                        )
-                        reading = [
-                            (first + place, target)
-                            for segment, first in packed.first.items()
-                            for place, target in wanted.get(segment, [])
-                        ]
-                        yield from self._read(packed, prefixes[-1], None, reading, targets)
+        for step in steps(trie, self.budget.batch_tokens, rows, self.max_rows):
+            keep = None
+            match step:
+                case Retreat(pieces):
+                    del prefixes[-pieces:]
+                    continue
+                case Extend(segment, offset, length):
+                    tokens = trie.segments[segment].tokens[offset : offset + length]
+                    start = trie.segments[segment].start + offset
+                    packed = pack_piece(tokens, start, dtype=self.model.dtype, device=self.model.device)
+                    # Where the whole segment would begin, were all of it in this batch.
+                    first = {segment: -offset}
+                    keep = Prefix()
+                case Run(tops):
+                    n_cached = prefixes[-1].n_tokens
+                    packed = pack(trie, tops, n_cached, dtype=self.model.dtype, device=self.model.device)
+                    first = packed.first
+            size = len(packed.ids)
+            with nullcontext() if hidden is None else hidden.taken(_reading(first, taken, size)):
+                yield from self._read(packed, prefixes[-1], keep, _reading(first, wanted, size), targets)
+            if keep is not None:
+                prefixes.append(keep)
 
     def _read(
         self, packed: Packed, prefix: Prefix, keep: Prefix | None, reading: Reading, targets: Targets
-    ) -> Iterator[tuple[int, float]]:
-        """One forward pass; yields the sequences that it completes."""
+    ) -> list[tuple[int, float]]:
+        """One forward pass; returns the sequences that it completes, with their sums."""
         device = packed.ids.device
         places = sorted({place for place, _ in reading})
         row_of = {place: row for row, place in enumerate(places)}
         with (
+            attention_of(self.model, NAME),
             laid_out(PackedLayout(packed, prefix, keep)),
             only_rows(self.model, torch.tensor(places, dtype=torch.long, device=device)),
         ):
@@ -85,12 +91,20 @@ class PackedScorer:
                 input_ids=packed.ids.unsqueeze(0), position_ids=packed.positions.unsqueeze(0), use_cache=False
             )
         self.n_tokens_run += len(packed.ids)
-        if not reading:
-            return
         numbers = [target for _, target in reading]
         values = target_log_probabilities(
             output.logits[0],
-            torch.tensor([row_of[place] for place, _ in reading], device=device),
+            torch.tensor([row_of[place] for place, _ in reading], dtype=torch.long, device=device),
             torch.from_numpy(targets.tokens[numbers]).to(device),
         )
-        yield from targets.add(numbers, values.tolist())
+        return list(targets.add(numbers, values.tolist()))
+
+
+def _reading(first: Mapping[int, int], wanted: Mapping[int, Reading], size: int) -> Reading:
+    """What of `wanted` (by segment and offset) stands in a batch of `size` tokens, by place in it."""
+    return [
+        (start + offset, what)
+        for segment, start in first.items()
+        for offset, what in wanted.get(segment, ())
+        if 0 <= start + offset < size
+    ]
