@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -30,6 +31,10 @@ _ParserError: type[Exception] = next(
 )
 
 
+# What a full disk, an exhausted quota and a limit on the size of files say.
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
@@ -51,7 +56,8 @@ def call(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; errors of the user's become one line on standard error."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        status = app(args=given, prog_name="veridical", standalone_mode=False)
+        status = app(args=given, prog_name="veridical", standalone_mode=False, obj=given)
+        sys.stdout.flush()
     except UserError as error:
         return _fault(str(error))
     except _ParserError as error:
@@ -66,6 +72,10 @@ def call(arguments: Sequence[str] | None = None) -> int:
         # The reader of our output went away (`| head`): say nothing more to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:
+        if error.errno not in DISK_FULL:
+            raise
+        return _fault(f"cannot write: {error.strerror}{f': {error.filename}' if error.filename else ''}")
     return status if isinstance(status, int) else 0
 
 
@@ -78,4 +88,4 @@ def _parser_message(error: Exception) -> str:
     message: str = getattr(error, "format_message", lambda: str(error))()
     context = getattr(error, "ctx", None)
     command = getattr(context, "command_path", "veridical")
-    return " ".join(f"{message} See '{command} --help'.".split())
+    return " ".join(f"{message.rstrip('.')} (see '{command} --help')".split())

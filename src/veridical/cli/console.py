@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from veridical.runs.judgement import Judgement
+
+WIDTH = 100
 
 
 def errors() -> Console:
@@ -19,9 +22,11 @@ def errors() -> Console:
 
 
 def results() -> Console:
+    """The console for tables: as wide as the terminal, and `WIDTH` columns in a file or a pipe."""
     from rich.console import Console
 
-    return Console(highlight=False)
+    fixed = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    return Console(highlight=False, width=WIDTH if fixed else None)
 
 
 def print_json(document: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ import typer
 
 
 def command(
-    run: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders, or studies.")],
+    run: Annotated[list[Path], typer.Argument(metavar="RUN", help="Run folders, or studies.")],
     sets: Annotated[
         str | None,
         typer.Option(

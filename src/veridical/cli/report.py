@@ -9,7 +9,7 @@ import typer
 
 
 def command(
-    run: Annotated[list[Path], typer.Argument(metavar="STUDY|RUN...", help="A study, or run folders.")],
+    run: Annotated[list[Path], typer.Argument(metavar="RUN", help="Run folders, or studies.")],
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="FILE.html", help="Default: report.html in the first folder."),

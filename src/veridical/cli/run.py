@@ -11,7 +11,8 @@ import typer
 
 
 def command(
-    suite: Annotated[list[str], typer.Argument(metavar="SUITE...", help="Built-in names or suite files.")],
+    context: typer.Context,
+    suite: Annotated[list[str], typer.Argument(metavar="SUITE", help="Built-in names or suite files.")],
     model: Annotated[
         list[str],
         typer.Option(
@@ -86,7 +87,7 @@ def command(
             progress=Terminal(errors()),
         )
     except KeyboardInterrupt:
-        _tell_how_to_resume(study_folder, named=out is not None)
+        _tell_how_to_resume(study_folder, context.obj, named=out is not None)
         raise typer.Exit(1) from None
     if json:
         print_json(measures_document(str(study.path), study.judgement))
@@ -97,10 +98,10 @@ def command(
         raise typer.Exit(1)
 
 
-def _tell_how_to_resume(study: Path, *, named: bool) -> None:
+def _tell_how_to_resume(study: Path, given: list[str], *, named: bool) -> None:
     if not study.is_dir():
         print("veridical: stopped before anything was stored", file=sys.stderr)
         return
-    words = ["veridical", *sys.argv[1:], *([] if named else ["--out", str(study)])]
+    words = ["veridical", *given, *([] if named else ["--out", str(study)])]
     message = f"veridical: stopped; what was answered is stored. To go on:\n  {shlex.join(words)}"
     print(message, file=sys.stderr)

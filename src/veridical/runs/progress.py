@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 LINE_SECONDS = 30.0
 """How far apart the lines are where there is no terminal to draw a bar on."""
+SUMMARY_SECONDS = 1.0
+"""How long something must have taken for its speed to be told."""
 
 
 class Progress(Protocol):
@@ -79,8 +81,11 @@ class Terminal:
                 bar.update(task, completed=done, rate=f"{rate:.1f} items/s")
 
             yield step
-        if done:
-            self.say(_summary(what, done, time.monotonic() - started))
+        self._summarise(what, done, time.monotonic() - started)
+
+    def _summarise(self, what: str, done: int, seconds: float) -> None:
+        if done and seconds >= SUMMARY_SECONDS:
+            self.say(f"{what}: {done:,} in {_duration(seconds)} ({done / seconds:.1f} items/s)")
 
     @contextlib.contextmanager
     def _lines(self, what: str, total: int) -> Iterator[Callable[[], None]]:
@@ -98,9 +103,4 @@ class Terminal:
                 self.say(f"{what}: {done} of {total}, {rate:.1f} items/s, {left} left")
 
         yield step
-        if done:
-            self.say(_summary(what, done, time.monotonic() - started))
-
-
-def _summary(what: str, done: int, seconds: float) -> str:
-    return f"{what}: {done} in {_duration(seconds)} ({done / max(seconds, 1e-9):.1f} items/s)"
+        self._summarise(what, done, time.monotonic() - started)

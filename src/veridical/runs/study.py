@@ -181,6 +181,7 @@ def run(
         for given in models:
             failed += _ask(loading.load(given, progress), study, plans, wishes, settings, progress)
             _free_memory()
+        progress.say("judging")
         result = Study(study, Judgement(tuple(open_runs([study]))), failed)
         result.write()
     return result

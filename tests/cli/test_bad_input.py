@@ -1,0 +1,203 @@
+"""A mistake of the user's is one line on standard error and exit status 2: what, where, and what to do."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import veridical
+from tests.runs.toy import ToyModel, toy_suite
+from veridical.suites.files import write_suite
+
+
+def call(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "veridical", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)  # type: ignore[call-overload,no-any-return]
+
+
+def fault(*arguments: object, **options: object) -> str:
+    """The one line that a faulty call prints."""
+    done = call(*arguments, **options)
+    assert done.stdout == ""
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("veridical: ")
+    assert done.returncode == 2
+    return lines[0]
+
+
+@pytest.fixture
+def suite_file(tmp_path):
+    path = tmp_path / "toy.jsonl"
+    write_suite(toy_suite(2), path)
+    return path
+
+
+@pytest.fixture
+def study(tmp_path):
+    return veridical.run(toy_suite(2), model=ToyModel(), out=tmp_path / "study")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["rnu"], "No such command 'rnu'"),
+        (["run"], "Missing argument 'SUITE'"),
+        (["run", "imperfective"], "Missing option '--model'"),
+        (["run", "imperfective", "--modl", "smollm2"], "No such option: --modl"),
+        (
+            ["run", "imperfectve", "--model", "smollm2"],
+            "unknown suite 'imperfectve': did you mean 'imperfective'?",
+        ),
+        (["run", "imperfective", "--model", "smolm2"], "unknown model 'smolm2': did you mean 'smollm2'?"),
+        (["run", "imperfective", "--model", "hg/x"], "unknown model provider 'hg': did you mean 'hf'?"),
+        (["run", "imperfective", "--model", "hf/./nowhere"], "there is no folder nowhere"),
+        (
+            ["run", "imperfective", "--model", "smollm2", "--prompt", "zeroshot"],
+            "unknown prompt 'zeroshot': did you mean 'zero-shot'?",
+        ),
+        (["run", "imperfective", "--model", "smollm2", "--prompt", "cot"], "it needs --mode generate"),
+        (
+            ["run", "imperfective", "--model", "smollm2", "--mode", "generat"],
+            "unknown mode 'generat': did you mean 'generate'?",
+        ),
+        (
+            ["run", "imperfective", "--model", "smollm2", "--dtype", "flot32"],
+            "unknown dtype 'flot32': did you mean 'float32'?",
+        ),
+        (["run", "imperfective", "--model", "smollm2", "--device", "gpu"], "unknown device 'gpu'"),
+        (["run", "imperfective", "--model", "smollm2", "--limit", "0"], "--limit"),
+        (["run", "imperfective", "--model", "smollm2", "--limit", "ten"], "Invalid value for '--limit'"),
+        (["run", "imperfective", "--model", "smollm2", "--orders", "-1"], "--orders"),
+        (["run", "imperfective", "--model", "smollm2", "--max-new-tokens", "0"], "--max-new-tokens"),
+        (
+            ["run", "imperfective", "--model", "smollm2", "--template-arg", "thinking"],
+            "--template-arg 'thinking'",
+        ),
+        (["judge", "nowhere"], "nowhere: no such folder"),
+        (["report", "nowhere"], "nowhere: no such folder"),
+    ],
+)
+def test_a_wrong_word_is_named(arguments, words, tmp_path):
+    assert words in fault(*arguments, cwd=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_data_file_at_fault_is_named(suite_file, tmp_path):
+    empty = tmp_path / "empty.jsonl"
+    empty.write_text("")
+    cut = tmp_path / "cut.jsonl"
+    cut.write_text(suite_file.read_text()[:-40])
+    other = tmp_path / "other.jsonl"
+    other.write_text('{"schema": "other/1"}\n')
+    for path in (tmp_path / "none.jsonl", empty, cut, other):
+        assert path.name in fault("run", path, "--model", "smollm2")
+    published = tmp_path / "published.json"
+    published.write_text('[{"id": "A_001"}]')
+    for path in (tmp_path / "none.json", empty, published):
+        assert path.name in fault("run", "imperfective", "--model", "smollm2", "--data", path)
+    assert "--data goes with one suite" in fault(
+        "run", "imperfective", suite_file, "--model", "m/x", "--data", empty
+    )
+
+
+def test_a_model_folder_without_weights_is_named(suite_file, tmp_path):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    assert "no weights" in fault("run", suite_file, "--model", f"hf/{folder}", "--out", tmp_path / "s")
+    assert not (tmp_path / "s").exists()
+
+
+def test_an_out_that_cannot_be_written_is_named(suite_file, tmp_path, study):
+    file = tmp_path / "file"
+    file.write_text("")
+    assert f"cannot write to {file}" in fault("run", suite_file, "--model", "smollm2", "--out", file)
+    assert "/proc/study" in fault("run", suite_file, "--model", "smollm2", "--out", "/proc/study")
+    inside = study.runs[0].path
+    assert "is a run, not a study" in fault("run", suite_file, "--model", "smollm2", "--out", inside)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="dropping rights needs root")
+def test_a_folder_without_permission_is_named(tmp_path):
+    # pytest's own folders are closed to others: this one is beside them.
+    closed = Path(f"/tmp/veridical-closed-{os.getpid()}")
+    closed.mkdir(mode=0o755)
+    try:
+        script = (
+            "import os, sys\n"
+            "from veridical.runs.files import make_folder, writable_folder\n"
+            "from veridical.errors import UserError\n"
+            "from pathlib import Path\n"
+            "os.setgid(65534); os.setuid(65534)\n"
+            "for path in (sys.argv[1], sys.argv[1] + '/new'):\n"
+            "    try:\n"
+            "        with writable_folder(Path(path)): pass\n"
+            "    except UserError as error: print(error)\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", script, str(closed)], capture_output=True, text=True, check=True, cwd="/"
+        )
+    finally:
+        closed.rmdir()
+    lines = done.stdout.splitlines()
+    assert len(lines) == 2
+    assert all("Permission denied" in line and str(closed) in line for line in lines)
+
+
+def test_a_study_of_another_suite_version_names_both(study, tmp_path):
+    path = tmp_path / "toy.jsonl"
+    write_suite(toy_suite(2, version="2"), path)
+    line = fault("run", path, "--model", "smollm2", "--out", study.path)
+    assert "version 1" in line
+    assert "version 2" in line
+    assert "use another --out" in line
+
+
+def test_a_folder_that_is_no_run_is_named(tmp_path):
+    for command in ("judge", "report"):
+        assert f"{tmp_path} is not a run folder" in fault(command, tmp_path)
+
+
+def test_a_newer_manifest_is_named(study):
+    path = study.runs[0].path / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "schema": "veridical.run/9"}))
+    for command in ("judge", "report"):
+        assert "newer Veridical" in fault(command, study.path)
+
+
+def test_sets_of_an_unknown_field_name_the_nearest(study):
+    assert "did you mean 'verb_class'?" in fault("judge", study.path, "--sets", "verbclass")
+
+
+def test_a_disk_that_fills_is_one_line(study):
+    def small_files() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
+
+    before = (study.path / "measures.json").read_bytes()
+    for command in ("judge", "report"):
+        line = fault(command, study.path, preexec_fn=small_files)
+        assert "cannot write" in line
+        assert "File too large" in line
+    assert (study.path / "measures.json").read_bytes() == before
+    assert not list(study.path.rglob("*.tmp"))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_standard_output_on_a_full_disk_is_one_line():
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "veridical", "suites"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == ["veridical: cannot write: No space left on device"]
