@@ -15,7 +15,7 @@ import pytest
 
 import veridical
 from tests.cli.test_bad_input import call
-from tests.runs.toy import LABELS, toy_suite
+from tests.runs.toy import LABELS, ToyModel, toy_suite
 from veridical.cli import main
 from veridical.suites.files import write_suite
 
@@ -144,6 +144,15 @@ def test_judge_by_another_field_makes_sets_of_it(study):
     # Four groups in place of six verbs.
     assert (accuracy["n_sets"], accuracy["n_items"]) == (4, 12)
     assert (out / "measures.json").read_bytes() == before
+
+
+def test_judging_a_run_that_was_stopped_says_what_is_missing(tmp_path):
+    failing = ToyModel(fails=frozenset({1, 2}))
+    study = veridical.run(toy_suite(2), model=failing, prompts="rule", inputs=["full"], out=tmp_path)
+    for command in ("judge", "report"):
+        done = call(command, study.path)
+        assert done.returncode == 0
+        assert "2 of 8 questions have no stored answer" in done.stderr
 
 
 def test_report_writes_the_page_where_it_is_told(study, tmp_path):

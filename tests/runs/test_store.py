@@ -15,7 +15,7 @@ from veridical.errors import UserError
 from veridical.items import Item, Status
 from veridical.models.protocol import ChoiceScore, GenerationSettings, Outcome
 from veridical.runs import files, store
-from veridical.runs.execute import execute
+from veridical.runs.execute import execute, prepare
 from veridical.runs.files import add_part, json_bytes, read_parts, replace
 from veridical.runs.plan import Wishes, plan
 from veridical.runs.progress import Silent
@@ -31,7 +31,7 @@ def ask(folder: Path, model: ToyModel, wishes: Wishes | None = None, suite=None)
     wishes = wishes or Wishes(prompts=("rule",))
     plans = [plan(suite or toy_suite(4), wishes)]
     opened = RunStore(folder, _manifest(model, plans, wishes, SETTINGS), plans)
-    return execute(model, opened, plans, SETTINGS, Silent())
+    return execute(model, opened, prepare(model, plans, SETTINGS, Silent()), Silent())
 
 
 def test_everything_is_asked_once_and_stored(tmp_path):

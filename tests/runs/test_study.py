@@ -9,21 +9,24 @@ import signal
 import subprocess
 import sys
 import time
+import weakref
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import veridical
+from veridical import models
 from veridical.errors import UserError
 from veridical.items import Grouping
 from veridical.judge.frame import SCHEMA
+from veridical.models import sources
 from veridical.runs import store
 from veridical.runs.load import open_runs
 from veridical.runs.manifest import read_manifest
 from veridical.runs.study import open_study, slug
 
-from .toy import ToyModel, toy_suite
+from .toy import LABELS, ToyModel, toy_suite
 
 TESTS = Path(__file__).parents[1]
 
@@ -241,8 +244,12 @@ def test_a_fault_found_later_leaves_no_empty_folders(tmp_path):
         def prepare(self, query, settings=None):
             raise UserError("no chat template")
 
-    with pytest.raises(UserError, match="unknown prompt"):
-        veridical.run(toy_suite(1), model=ToyModel(), prompts="nope", out=tmp_path / "a" / "b")
+    for model, prompt, words in (
+        (ToyModel(), "nope", "unknown prompt"),
+        (Refuses(), "rule", "no chat template"),
+    ):
+        with pytest.raises(UserError, match=words):
+            veridical.run(toy_suite(1), model=model, prompts=prompt, out=tmp_path / "a" / "b")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -282,6 +289,48 @@ def test_a_shuffled_suite_asks_nothing_again(tmp_path):
     assert {r.key(digest) for r in model.asked} == {r.key(digest) for r in second.asked}
 
 
+def test_two_suites_of_one_name_are_refused(tmp_path):
+    with pytest.raises(UserError, match="two different suites are named 'toy'"):
+        veridical.run([toy_suite(1), toy_suite(2)], model=ToyModel(), out=tmp_path)
+
+
+def test_several_suites_are_judged_each_by_itself(tmp_path):
+    other = toy_suite(3, name="other")
+    model = ToyModel()
+    study = veridical.run([toy_suite(4), other], model=model, out=tmp_path)
+    found = {m.suite: m.n_items for m in study.records if m.measure == "accuracy" and not m.slice}
+    assert found == {"toy": 16, "other": 12}
+    # The six smaller sets are the same questions, which were asked once.
+    alone = ToyModel()
+    veridical.run(toy_suite(4), model=alone, out=tmp_path / "alone")
+    assert len(model.asked) == len(alone.asked)
+
+
+def test_a_run_killed_before_it_asked_is_judged_as_nothing(tmp_path):
+    study = veridical.run(toy_suite(1), model=ToyModel(), out=tmp_path)
+    for part in study.runs[0].path.glob("re*/*.parquet"):
+        part.unlink()
+    assert {m.answerer for m in open_study(tmp_path).records} == {
+        *(f"always:{label}" for label in LABELS),
+        "majority",
+    }
+
+
+def test_a_model_is_freed_before_the_next_is_loaded(tmp_path, monkeypatch):
+    alive = []
+
+    def load(spec, **options):
+        assert [reference() for reference in alive] == [None] * len(alive)
+        model = ToyModel(name=spec, weights=spec)
+        alive.append(weakref.ref(model))
+        return model
+
+    monkeypatch.setattr(models, "load", load)
+    monkeypatch.setattr(sources, "resolve", lambda spec: spec)
+    study = veridical.run(toy_suite(1), model=["hf/a/one", "hf/a/two", "hf/a/three"], out=tmp_path)
+    assert len(study.runs) == len(alive) == 3
+
+
 def test_slugs_suit_every_file_system():
     assert slug("hf/ORG/Na me:7B*") == "hf-ORG-Na-me-7B"
     assert slug("hf/" + "x" * 300) == "x" * 48
@@ -293,7 +342,9 @@ SLOW = """
 import sys
 sys.path.insert(0, {tests!r})
 import veridical
+from veridical import models
 from runs.toy import ToyModel, toy_suite
+from veridical.models import sources
 from veridical.runs import store
 store.FLUSH_ANSWERS = 7
 run = veridical.run
@@ -395,6 +446,7 @@ SMALL_FILES = """
 import resource, sys
 sys.path.insert(0, {tests!r})
 import veridical
+from veridical import models
 from runs.toy import ToyModel, toy_suite
 from veridical.errors import UserError
 for limit in map(int, sys.argv[2:]):

@@ -46,6 +46,18 @@ def measures_document(study: str, judgement: Judgement) -> dict[str, Any]:
     }
 
 
+def tell_missing(judgement: Judgement) -> None:
+    """Say on standard error which runs lack answers, since their measures are bounds at best."""
+    for run in judgement.runs:
+        missing = run.notes()["unanswered"]
+        if missing:
+            print(
+                f"{run.path}: {missing:,} of {run.frame.height:,} questions have no stored answer and count as "
+                "errors; the same 'veridical run' with its --out asks them",
+                file=sys.stderr,
+            )
+
+
 def print_tables(judgement: Judgement) -> None:
     """Print the tables of measures and a sentence on each model."""
     from veridical.report.terminal import render

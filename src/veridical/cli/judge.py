@@ -23,12 +23,13 @@ def command(
     ] = False,
 ) -> None:
     """Recompute measures from stored responses; no model is needed."""
-    from veridical.cli.console import measures_document, print_json, print_tables
+    from veridical.cli.console import measures_document, print_json, print_tables, tell_missing
     from veridical.runs.judgement import Judgement, write_measures
     from veridical.runs.load import open_runs
     from veridical.runs.manifest import is_run
 
     judgement = Judgement(tuple(open_runs(run)), sets=sets)
+    tell_missing(judgement)
     if sets is None:
         for path, measures in judgement.by_run.items():
             write_measures(path, measures)

@@ -16,9 +16,12 @@ def command(
     ] = None,
 ) -> None:
     """Write what is measured of runs as one self-contained page."""
+    from veridical.cli.console import tell_missing
     from veridical.runs.judgement import Judgement
     from veridical.runs.load import open_runs
     from veridical.runs.study import write_page
 
-    path = write_page(out or run[0] / "report.html", Judgement(tuple(open_runs(run))))
+    judgement = Judgement(tuple(open_runs(run)))
+    tell_missing(judgement)
+    path = write_page(out or run[0] / "report.html", judgement)
     typer.echo(f"report: {path}")

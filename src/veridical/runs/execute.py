@@ -23,12 +23,19 @@ class Tally:
     first_failure: str = ""
 
 
+Prepared = tuple[Ask, Request, str]
+"""An ask, its request and the request's key."""
+
+
 def prepare(
     model: LanguageModel, plans: Sequence[Plan], settings: GenerationSettings, progress: Progress
-) -> list[tuple[Ask, Request, str]]:
-    """Every ask as this model sees it, with its key. No forward pass."""
+) -> list[Prepared]:
+    """Every ask as this model sees it, with its key. No forward pass, and nothing is written.
+
+    Raises UserError where an ask cannot be put to this model.
+    """
     fingerprint = model.fingerprint.digest
-    prepared: list[tuple[Ask, Request, str]] = []
+    prepared: list[Prepared] = []
     with progress.steps("preparing", sum(len(plan.asks) for plan in plans)) as step:
         for plan in plans:
             for ask in plan.asks:
@@ -38,18 +45,11 @@ def prepare(
     return prepared
 
 
-def execute(
-    model: LanguageModel,
-    store: RunStore,
-    plans: Sequence[Plan],
-    settings: GenerationSettings,
-    progress: Progress,
-) -> Tally:
+def execute(model: LanguageModel, store: RunStore, prepared: Sequence[Prepared], progress: Progress) -> Tally:
     """Ask what is not stored yet, equal requests once, and store the answers as they come.
 
     Whatever ends it early (an interrupt, an error), the answers that came are stored first.
     """
-    prepared = prepare(model, plans, settings, progress)
     store.add_requests(prepared)
     answered = store.answered()
     distinct = {key: request for _, request, key in prepared}

@@ -139,8 +139,7 @@ class Judgement:
                 yield from self._measures(judge, narrow(suite, items), part)
             yield from self._measures(judge, suite, baseline_frame(suite))
             # What was asked of some only (a run extended with another --limit) has nothing to be compared with.
-            shared = frozenset.intersection(*coverage)
-            if shared:
+            if coverage and (shared := frozenset.intersection(*coverage)):
                 yield from self._measures(
                     contrasts, narrow(suite, shared), frame.filter(pl.col("item").is_in(shared))
                 )

@@ -48,7 +48,8 @@ class Wishes:
     """What of a suite is to be asked.
 
     `prompts` and `inputs` are names, and everything that fits where they are None. `limit` is a number of
-    sets; `orders` a number of label orders for every prompt (0: all rotations), each prompt's own where None.
+    sets; `orders` a number of label orders for every prompt (0: all rotations), each prompt's own where None;
+    `repeats` how often each is asked, for models that sample.
     """
 
     modes: tuple[Mode, ...] = ("loglikelihood",)
@@ -69,7 +70,7 @@ def take_sets(grouping: Grouping, limit: int, seed: int) -> list[str]:
     shapes: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for name, members in grouping.sets().items():
         roles = tuple(sorted(member.role for member in members))
-        rank = digest([seed, sorted(member.item for member in members), name])
+        rank = digest([seed, sorted(member.item for member in members)])
         shapes.setdefault(roles, []).append((rank, name))
     columns = [sorted(shapes[roles]) for roles in sorted(shapes)]
     longest = max((len(column) for column in columns), default=0)

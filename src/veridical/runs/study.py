@@ -18,7 +18,7 @@ from veridical.items import Mode, Suite
 from veridical.judge.measure import Measure
 from veridical.models.protocol import GenerationSettings, LanguageModel
 from veridical.runs import manifest as manifests
-from veridical.runs.execute import Tally, execute
+from veridical.runs.execute import Tally, execute, prepare
 from veridical.runs.files import writable_folder
 from veridical.runs.judgement import Judgement, measures_frame, write_measures
 from veridical.runs.load import Run, open_run, open_runs, run_folders
@@ -199,7 +199,10 @@ def _plans(names: Sequence[str | Suite], wishes: Wishes, data: str | Path | None
     if data is not None and len(names) != 1:
         raise UserError(f"--data goes with one suite, not with {len(names)}")
     path = None if data is None else Path(data)
-    suites = {suite.name: suite for suite in (s if isinstance(s, Suite) else load(s, path) for s in names)}
+    suites: dict[str, Suite] = {}
+    for suite in (s if isinstance(s, Suite) else load(s, path) for s in names):
+        if suites.setdefault(suite.name, suite).content_hash != suite.content_hash:
+            raise UserError(f"two different suites are named {suite.name!r}: ask them in calls of their own")
     check_names(list(suites.values()), wishes)
     return [plan(suite, wishes) for suite in suites.values()]
 
@@ -269,9 +272,10 @@ def _ask(
     progress: Progress,
 ) -> int:
     """Ask one model all plans; gives the number of requests that failed."""
+    prepared = prepare(model, plans, settings, progress)
     folder = run_folder(study, model)
     store = RunStore(folder, _manifest(model, plans, wishes, settings), plans)
-    tally = execute(model, store, plans, settings, progress)
+    tally = execute(model, store, prepared, progress)
     store.note(open_run(folder).notes())
     progress.say(_told(model.name, tally))
     return tally.n_failed
