@@ -11,9 +11,9 @@ import pytest
 
 from veridical.errors import UserError
 from veridical.items import Item, Suite
-from veridical.suites.imperfective import checker
+from veridical.suites.imperfective import checker, leakage
 from veridical.suites.imperfective.builder import Group, build_sets, build_suite
-from veridical.suites.imperfective.leakage import FEATURES, telicity_accuracy
+from veridical.suites.imperfective.leakage import FEATURES, partitions, telicity_accuracy
 from veridical.suites.imperfective.lexicon import LEXICON, Lexicon, TelicEntry, read_lexicon
 from veridical.suites.imperfective.sentences import VerbPhrase, fill, inflect, progressive, sentence
 
@@ -287,6 +287,19 @@ def test_overused_frame_is_found(lexicon: Lexicon) -> None:
     assert "telic against atelic uses" in found
 
 
+def test_frame_of_one_telicity_is_found(lexicon: Lexicon) -> None:
+    def change(entry: TelicEntry) -> TelicEntry:
+        return entry.model_copy(update={"frame": "heart"}) if entry.frame == "landmine" else entry
+
+    assert failing(list(checker.frame_balance(with_telic(lexicon, change)))) == {"frames of one telicity"}
+
+
+def test_mostly_deadly_frames_are_found(lexicon: Lexicon) -> None:
+    deadly = {"rules_out": "the agent dies while the event is going on"}
+    changed = lexicon.model_copy(update={"frame": tuple(f.model_copy(update=deadly) for f in lexicon.frame)})
+    assert failing(list(checker.frame_balance(changed))) == {"frames that kill"}
+
+
 def test_overused_subject_is_found(lexicon: Lexicon) -> None:
     changed = with_telic(lexicon, lambda entry: entry.model_copy(update={"subject": "the nurse"}))
     assert failing(list(checker.subject_uses(changed))) == {"uses of a subject, at most"}
@@ -366,7 +379,8 @@ def test_unequal_lengths_are_found(sets: Sets, lexicon: Lexicon) -> None:
     assert failing(list(checker.lengths(build_sets(longer)))) == {"mean words, A and B", "mean words, C and D"}
 
 
-def test_surface_cue_for_telicity_is_found(lexicon: Lexicon) -> None:
+def test_surface_cue_for_telicity_is_found(lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leakage, "partitions", lambda: partitions()[:2])
     cued = with_telic(lexicon, lambda entry: entry.model_copy(update={"phrase": "towards completion"}))
     findings = list(checker.leakage(build_sets(cued)))
     assert len(findings) == 12
@@ -381,6 +395,26 @@ def test_leakage_of_a_planted_word_is_total_and_of_none_is_chance(features: obje
     same = ["it stood there"] * 80
     assert telicity_accuracy(cued, telic, groups, features) == 1.0  # type: ignore[arg-type]
     assert telicity_accuracy(same, telic, groups, features) == 0.5  # type: ignore[arg-type]
+
+
+def test_one_letter_word_is_seen_by_the_word_classifier() -> None:
+    telic = [k % 2 == 0 for k in range(80)]
+    cued = [f"it had {'a' if t else 'the'} cart" for t in telic]
+    bare = [text.replace(" the", "") for text in cued]
+    (words,) = [features for features in FEATURES if features.analyzer == "word"]
+    groups = [str(k // 2) for k in range(80)]
+    assert telicity_accuracy(cued, telic, groups, words) == 1.0
+    assert telicity_accuracy(bare, telic, groups, words) == 1.0
+
+
+def test_leakage_is_cut_by_five_and_ten_folds_stratified_and_not() -> None:
+    kinds = Counter((type(cut).__name__, cut.get_n_splits(), cut.shuffle) for cut in partitions())
+    assert kinds == {
+        (kind, folds, shuffled): 1
+        for kind in ("GroupKFold", "StratifiedGroupKFold")
+        for folds in (5, 10)
+        for shuffled in (False, True)
+    }
 
 
 def test_failing_check_gives_exit_status_one(

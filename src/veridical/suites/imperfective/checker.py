@@ -21,7 +21,7 @@ from rich.table import Table
 from veridical.errors import UserError
 from veridical.items import Item
 from veridical.suites.imperfective.builder import Group, build_sets
-from veridical.suites.imperfective.leakage import FEATURES, telicity_accuracy
+from veridical.suites.imperfective.leakage import FEATURES, accuracy_spread
 from veridical.suites.imperfective.lexicon import Lexicon, read_lexicon
 
 Sets = Mapping[str, Mapping[Group, Item]]
@@ -37,7 +37,8 @@ MAXIMUM_FRAME_USES = 6
 MAXIMUM_SUBJECT_USES = 3
 MINIMUM_ATELIC_WITH_COMPLEMENT = 0.5
 MINIMUM_TELIC_WITHOUT_OBJECT = 0.2
-MAXIMUM_FRAME_IMBALANCE = 1
+MAXIMUM_FRAME_IMBALANCE = 3
+MAXIMUM_DEATHS = 0.5
 MAXIMUM_WORD_DIFFERENCE = 1.0
 MAXIMUM_LEAKAGE = 0.60
 
@@ -102,6 +103,10 @@ def frame_balance(lexicon: Lexicon) -> Iterable[Finding]:
     yield finding("telic against atelic uses", apart, required, apart <= MAXIMUM_FRAME_IMBALANCE)
     unused = [frame.id for frame in lexicon.frame if not uses[frame.id]]
     yield none_of("unused frames", unused, "frame without an entry")
+    one_sided = [frame for frame in uses if not (telic[frame] and atelic[frame])]
+    yield none_of("frames of one telicity", one_sided, "frame that gives telicity away")
+    deaths = fmean(frame.rules_out.startswith("the agent dies") for frame in lexicon.frame)
+    yield finding("frames that kill", f"{deaths:.2f}", f"<= {MAXIMUM_DEATHS:.2f}", deaths <= MAXIMUM_DEATHS)
 
 
 def subject_uses(lexicon: Lexicon) -> Iterable[Finding]:
@@ -210,7 +215,7 @@ def lengths(sets: Sets) -> Iterable[Finding]:
 
 
 def leakage(sets: Sets) -> Iterable[Finding]:
-    """Accuracy of surface classifiers for telicity, with folds by verb and with folds by frame."""
+    """Accuracy of surface classifiers for telicity, with folds by verb and with folds by frame, however cut."""
     views = (
         ("C and D premises", "CD", "premise"),
         ("A and B premises", "AB", "premise"),
@@ -223,12 +228,12 @@ def leakage(sets: Sets) -> Iterable[Finding]:
         for fold in ("verb", "frame"):
             parts = [str(item.factors[fold]) for item in items]
             for features in FEATURES:
-                accuracy = telicity_accuracy(texts, telic, parts, features)
+                spread = accuracy_spread(texts, telic, parts, features)
                 yield finding(
                     f"telicity from {features.name} of {view}, folds by {fold}",
-                    f"{accuracy:.3f}",
-                    f"<= {MAXIMUM_LEAKAGE:.2f}",
-                    accuracy <= MAXIMUM_LEAKAGE,
+                    f"{spread.mean:.3f} ({spread.lowest:.3f} to {spread.highest:.3f})",
+                    f"all <= {MAXIMUM_LEAKAGE:.2f}",
+                    spread.highest <= MAXIMUM_LEAKAGE,
                 )
 
 
