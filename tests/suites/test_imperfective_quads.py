@@ -8,6 +8,7 @@ import pytest
 
 from veridical.errors import UserError
 from veridical.items import Grouping, Item, Member, Suite
+from veridical.suites.imperfective.leakage import Spread
 from veridical.suites.imperfective.quads import (
     ROLES,
     Judgement,
@@ -18,9 +19,12 @@ from veridical.suites.imperfective.quads import (
     read_lexicon,
 )
 from veridical.suites.imperfective.quads_checker import (
+    Cue,
     duplicate_texts,
+    is_bare,
     quadruples,
     surface_cues,
+    unshared_words,
     variety_faults,
     violations,
 )
@@ -80,7 +84,7 @@ def test_shipped_suite_is_quadruples_in_lexicon_order() -> None:
     sets = suite.grouping("quad").sets()
     assert list(sets) == [quad.id for quad in quads]
     assert all([member.role for member in members] == ["A", "B", "C", "D"] for members in sets.values())
-    assert len(suite.items) == 4 * len(quads) >= 4 * 76
+    assert len(suite.items) == 4 * len(quads) >= 4 * 72
     assert suite.name == "imperfective-quads"
     assert suite.labels == ("True", "False", "Unknown")
 
@@ -175,6 +179,14 @@ def test_repeated_item_is_the_users_fault(tmp_path: Path) -> None:
 
 ENTRY_FAULTS = {
     "complements are one": ({"atelic": "a kite"}, "telic and atelic complement are the same"),
+    "complements are far apart": (
+        {"atelic": "under a lamp in the old part of the town"},
+        "9 words of one complement are not in the other; at most 4 may differ",
+    ),
+    "a death is not recorded": (
+        {"rules_out": "abandoned"},
+        "the interruption says 'died', 'rules_out' is 'abandoned', not 'died'",
+    ),
     "telic phrase is atelic": (
         {"for_an_hour": Judgement(telic=True, atelic=True)},
         "the telic verb phrase must pass 'in an hour' and fail 'for an hour'",
@@ -251,10 +263,12 @@ def test_checker_counts_variety(kite: Quad) -> None:
         "3 quadruples; at least 70 are promised",
         "1 verbs; at least 50 are promised",
         "1 interruptions; at least 30 are promised",
+        "0 quadruples with a bare atelic member; at least 10 are promised",
         "3 quadruples of class Creation; at least 8 are promised",
         "'sew' stands 3 times, more than 2",
         "'The captain' stands 3 times, more than 2",
         "only 0 of 3 quadruples have complements within one word of each other",
+        "the agent dies in 3 of 3 quadruples, more than 40%",
     ]
 
 
@@ -274,10 +288,44 @@ def test_a_planted_cue_is_found_whole(kite: Quad) -> None:
     ]
     cues = surface_cues(quadruples(many, build_suite(many, "0")))
     assert len(cues) == 6
-    assert {accuracy for _, _, accuracy in cues} == {1.0}
+    assert {(cue.accuracy.lowest, cue.gap) for cue in cues} == {(1.0, 1.0)}
+
+
+def test_gap_of_a_cue_is_what_a_responder_with_that_cue_alone_would_get() -> None:
+    """Of ten C and ten D it takes six each for what they are: True to 6 of D and 4 of C, a gap of .6 - .4."""
+    assert Cue("", "", Spread(0.6, 0.6, 0.6)).gap == pytest.approx(0.6 - 0.4)
+
+
+UNSHARED = {
+    "a place is left": ("a mural in the hall", "in the hall", (2, 0)),
+    "nothing is left": ("a scarf", "", (2, 0)),
+    "one preposition for another": ("through the rope", "at the rope", (1, 1)),
+    "a preposition is added": ("the Channel", "in the Channel", (0, 1)),
+    "the order changes": ("the truck with hay", "hay onto the truck", (2, 2)),
+    "nothing is shared": ("a kite", "under that lamp", (2, 3)),
+}
+
+
+@pytest.mark.parametrize(("telic", "atelic", "words"), UNSHARED.values(), ids=UNSHARED)
+def test_unshared_words_are_counted_on_either_side(kite: Quad, telic: str, atelic: str, words: tuple[int, int]) -> None:
+    quad = kite.model_copy(update={"telic": telic, "atelic": atelic})
+    assert unshared_words(quad) == words
+    assert is_bare(quad) == (words[1] == 0)
+
+
+def test_whoever_does_not_read_the_complement_never_gets_both_of_a_pair() -> None:
+    """Without the complement A reads as B and C as D, and the golds of the two differ."""
+    for four in quadruples(read_lexicon().quad, load_quads()):
+        quad, gold = four.quad, {role: item.gold for role, item in four.items.items()}
+        for telic, atelic in (("A", "B"), ("C", "D")):
+            for field in ("premise", "hypothesis"):
+                blind = four.text(field, telic).replace(f" {quad.telic}", "", 1)
+                assert blind == four.text(field, atelic).replace(f" {quad.atelic}" if quad.atelic else "", "", 1)
+            assert gold[telic] != gold[atelic]
 
 
 def test_surface_gives_little_of_telicity_away() -> None:
-    """The ceiling is ours: a third of the way from chance to certainty."""
-    fours = quadruples(read_lexicon().quad, load_quads())
-    assert max(accuracy for _, _, accuracy in surface_cues(fours)) <= 2 / 3
+    """The mean over partitions stays at .60; one partition of some 160 texts strays by a few texts from its mean."""
+    for cue in surface_cues(quadruples(read_lexicon().quad, load_quads())):
+        assert cue.accuracy.mean <= 0.60, cue
+        assert cue.accuracy.highest <= 0.65, cue

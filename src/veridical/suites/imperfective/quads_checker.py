@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from statistics import fmean
 
 import pyinflect
@@ -17,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from veridical.items import Item, Suite
-from veridical.suites.imperfective.leakage import FEATURES, telicity_accuracy
+from veridical.suites.imperfective.leakage import FEATURES, Spread, accuracy_spread
 from veridical.suites.imperfective.quads import Quad, build_suite, read_lexicon
 from veridical.suites.imperfective.sentences import VerbPhrase
 
@@ -28,6 +30,11 @@ MIN_QUADS, MIN_VERBS, MIN_INTERRUPTIONS = 70, 50, 30
 MAX_PER_VERB, MAX_PER_SUBJECT = 2, 2
 MIN_SHARE_OF_LIKE_LENGTH = 0.5
 MIN_PER_CLASS = 8
+MIN_BARE = 10
+MAX_UNSHARED = 4
+MAX_SHARE_OF_DEATHS = 0.4
+
+DEATH = re.compile(r"\b(die[sd]?|dead|deaths?|drown\w*|kill\w*|froze|shot|stroke|swallowed)\b")
 
 GENDERED = {"he": {"he", "him", "his", "himself"}, "she": {"she", "her", "hers", "herself"}}
 TEXTS = {
@@ -92,6 +99,26 @@ def complements_differ(four: Quadruple) -> Iterator[str]:
         yield "telic and atelic complement are the same"
 
 
+def unshared_words(quad: Quad) -> tuple[int, int]:
+    """Words of the telic and of the atelic complement outside what the two share, in order."""
+    telic, atelic = quad.telic.split(), quad.atelic.split()
+    blocks = SequenceMatcher(None, telic, atelic, autojunk=False).get_matching_blocks()
+    shared = sum(block.size for block in blocks)
+    return len(telic) - shared, len(atelic) - shared
+
+
+def complements_are_minimal(four: Quadruple) -> Iterator[str]:
+    if (most := max(unshared_words(four.quad))) > MAX_UNSHARED:
+        yield f"{most} words of one complement are not in the other; at most {MAX_UNSHARED} may differ"
+
+
+def deaths_are_recorded(four: Quadruple) -> Iterator[str]:
+    """So that the share of deaths can be counted from `rules_out`."""
+    quad = four.quad
+    if quad.rules_out != "died" and (word := DEATH.search(quad.interruption)):
+        yield f"the interruption says {word.group()!r}, 'rules_out' is {quad.rules_out!r}, not 'died'"
+
+
 def judgements_hold(four: Quadruple) -> Iterator[str]:
     quad = four.quad
     if not quad.in_an_hour.telic or quad.for_an_hour.telic:
@@ -128,6 +155,8 @@ PER_QUAD: tuple[Callable[[Quadruple], Iterator[str]], ...] = (
     ambiguous_is_prefix,
     hypothesis_matches_premise,
     complements_differ,
+    complements_are_minimal,
+    deaths_are_recorded,
     judgements_hold,
     forms_agree,
     interruption_is_clean,
@@ -137,6 +166,11 @@ PER_QUAD: tuple[Callable[[Quadruple], Iterator[str]], ...] = (
 def length_difference(quad: Quad) -> int:
     """Words of the telic complement less words of the atelic one."""
     return len(quad.telic.split()) - len(quad.atelic.split())
+
+
+def is_bare(quad: Quad) -> bool:
+    """The atelic complement has nothing where the telic one has its object or goal."""
+    return unshared_words(quad)[1] == 0
 
 
 def variety_faults(quads: Sequence[Quad]) -> Iterator[str]:
@@ -149,6 +183,7 @@ def variety_faults(quads: Sequence[Quad]) -> Iterator[str]:
         "quadruples": (len(quads), MIN_QUADS),
         "verbs": (len(verbs), MIN_VERBS),
         "interruptions": (len(interruptions), MIN_INTERRUPTIONS),
+        "quadruples with a bare atelic member": (sum(map(is_bare, quads)), MIN_BARE),
         **{f"quadruples of class {name}": (count, MIN_PER_CLASS) for name, count in classes.items()},
     }
     for name, (count, floor) in floors.items():
@@ -159,6 +194,9 @@ def variety_faults(quads: Sequence[Quad]) -> Iterator[str]:
     alike = sum(abs(length_difference(quad)) <= 1 for quad in quads)
     if alike < MIN_SHARE_OF_LIKE_LENGTH * len(quads):
         yield f"only {alike} of {len(quads)} quadruples have complements within one word of each other"
+    deaths = sum(quad.rules_out == "died" for quad in quads)
+    if deaths > MAX_SHARE_OF_DEATHS * len(quads):
+        yield f"the agent dies in {deaths} of {len(quads)} quadruples, more than {MAX_SHARE_OF_DEATHS:.0%}"
 
 
 def duplicate_texts(suite: Suite) -> Iterator[str]:
@@ -177,15 +215,32 @@ def violations(quads: Sequence[Quad], suite: Suite) -> list[str]:
     return [*found, *variety_faults(quads), *duplicate_texts(suite)]
 
 
-def surface_cues(fours: Sequence[Quadruple]) -> list[tuple[str, str, float]]:
-    """Text, features, and accuracy at telling telic from atelic; folds by verb keep a quadruple together."""
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """How well one kind of surface feature of one text tells telic from atelic, over partitions."""
+
+    text: str
+    features: str
+    accuracy: Spread
+
+    @property
+    def gap(self) -> float:
+        """The awareness gap of a responder with nothing else: True to what it takes for atelic, Unknown to the rest.
+
+        Acc_D - TBR_C = P(atelic said | D) - P(atelic said | C), which is 2 * accuracy - 1 for as many C as D.
+        """
+        return 2 * self.accuracy.mean - 1
+
+
+def surface_cues(fours: Sequence[Quadruple]) -> list[Cue]:
+    """Accuracy at telling telic from atelic; folds by verb keep a quadruple together."""
     verbs = [four.quad.verb for four in fours]
     telic = [True] * len(fours) + [False] * len(fours)
     return [
-        (
+        Cue(
             name,
             features.name,
-            telicity_accuracy([four.text(field, role) for role in roles for four in fours], telic, verbs * 2, features),
+            accuracy_spread([four.text(field, role) for role in roles for four in fours], telic, verbs * 2, features),
         )
         for name, (field, roles) in TEXTS.items()
         for features in FEATURES
@@ -206,6 +261,8 @@ def summary(quads: Sequence[Quad]) -> list[tuple[str, str]]:
         ("verb class", counted([q.verb_class for q in quads])),
         ("telicity by", counted([q.telicity_by for q in quads])),
         ("rules out", counted([q.rules_out for q in quads])),
+        ("bare atelic member", str(sum(map(is_bare, quads)))),
+        ("unshared words", f"{fmean(max(unshared_words(quad)) for quad in quads):.2f} on average in the longer"),
         ("words, telic complement", f"{fmean(len(q.telic.split()) for q in quads):.2f} on average"),
         ("words, atelic complement", f"{fmean(len(q.atelic.split()) for q in quads):.2f} on average"),
         ("within one word", f"{sum(abs(d) <= 1 for d in differences)} of {len(quads)}"),
@@ -220,10 +277,12 @@ def main() -> int:
     counts = Table("count", "value", title=f"{suite.name} {suite.version}")
     for name, value in summary(lexicon.quad):
         counts.add_row(name, value)
-    title = "Telicity from the surface: TF-IDF, ten folds by verb (chance .500)"
-    cues = Table("text", "features", "accuracy", title=title)
-    for text, features, accuracy in surface_cues(quadruples(lexicon.quad, suite)):
-        cues.add_row(text, features, f"{accuracy:.3f}")
+    title = "Telicity from the surface: TF-IDF, folds by verb (chance .500)"
+    cues = Table("text", "features", "mean", "lowest", "highest", "gap from it", title=title)
+    for cue in surface_cues(quadruples(lexicon.quad, suite)):
+        spread = cue.accuracy
+        figures = (spread.mean, spread.lowest, spread.highest, cue.gap)
+        cues.add_row(cue.text, cue.features, *(f"{figure:.3f}" for figure in figures))
     console.print(counts, cues)
     found = violations(lexicon.quad, suite)
     for fault in found:
