@@ -146,8 +146,16 @@ class Suite(Frozen):
 
     @cached_property
     def content_hash(self) -> str:
-        """Sixteen hexadecimal digits over everything that is asked and how it is judged."""
-        return digest(self.model_dump(mode="json", exclude={"title", "licence", "citation"}))
+        """Sixteen hexadecimal digits over everything that is asked and how it is judged.
+
+        The order of items and of members does not enter, nor what only describes the suite: a file whose lines
+        were shuffled is the same suite.
+        """
+        content = self.model_dump(mode="json", exclude={"title", "licence", "citation"})
+        content["items"] = sorted(digest(item, length=32) for item in content["items"])
+        for grouping in content["groupings"]:
+            grouping["members"] = sorted(digest(member, length=32) for member in grouping["members"])
+        return digest(content)
 
     @cached_property
     def by_id(self) -> Mapping[str, Item]:
@@ -183,7 +191,9 @@ class Response(Frozen):
     """What came back for one (item, input, prompt, choice order, mode, repeat) from one answerer.
 
     `label` is the answer and is set exactly when `status` is `ok`. `scores` holds the log-likelihood of every
-    choice under the suite's normalisation, by label, and is empty where nothing was scored.
+    choice by label, and is empty where nothing was scored; `label_mass` is the probability of the choices
+    together, `margin` the difference between the best and the second. `detail` says how text was read, or what
+    went wrong. Many responses are kept as a frame (`veridical.judge.frame`).
     """
 
     suite: str
@@ -191,14 +201,17 @@ class Response(Frozen):
     model: str
     answerer: str = "model"
     input: str = "full"
-    prompt: str
+    prompt: str = ""
     mode: Mode
     order: int = 0
     repeat: int = 0
     status: Status
     label: str | None = None
     scores: Mapping[str, float] = Field(default_factory=dict)
+    label_mass: float | None = None
+    margin: float | None = None
     text: str | None = None
+    detail: str = ""
 
     @model_validator(mode="after")
     def _label_iff_ok(self) -> Self:

@@ -102,9 +102,7 @@ def test_a_data_file_at_fault_is_named(suite_file, tmp_path):
     published.write_text('[{"id": "A_001"}]')
     for path in (tmp_path / "none.json", empty, published):
         assert path.name in fault("run", "imperfective", "--model", "smollm2", "--data", path)
-    assert "--data goes with one suite" in fault(
-        "run", "imperfective", suite_file, "--model", "m/x", "--data", empty
-    )
+    assert "--data goes with one suite" in fault("run", "imperfective", suite_file, "--model", "m/x", "--data", empty)
 
 
 def test_a_model_folder_without_weights_is_named(suite_file, tmp_path):

@@ -8,11 +8,12 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judging import LABELS, Answer, frame, get, in_sets, item, paradox, quads
 
 from veridical.items import Suite
 from veridical.judge import contrasts, judge
 from veridical.judge.measure import Measure
+
+from .judging import LABELS, Answer, frame, get, in_sets, item, paradox, quads
 
 Key = tuple[str, tuple[tuple[str, object], ...]]
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 import pytest
-from judging import LABELS, frame, get, group_answers, in_sets, item, paradox, quads
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 
@@ -15,6 +14,8 @@ from veridical.judge import baseline_frame, contrasts, judge
 from veridical.judge.measure import Measure
 from veridical.stats.multiple import holm
 from veridical.stats.proportions import fisher_exact, newcombe_paired
+
+from .judging import LABELS, frame, get, group_answers, in_sets, item, paradox, quads
 
 
 def raw(measures: Sequence[Measure]) -> list[Measure]:

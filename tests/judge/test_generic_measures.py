@@ -7,7 +7,6 @@ from math import log
 import numpy as np
 import polars as pl
 import pytest
-from judging import LABELS, frame, get, in_sets, item, paradox, suite
 from scipy import stats
 
 from veridical.errors import UserError
@@ -17,6 +16,8 @@ from veridical.judge.answering import Answering, answerings
 from veridical.judge.constant import constant_label
 from veridical.judge.policies import over_sets, share
 from veridical.judge.table import SuiteTable
+
+from .judging import LABELS, frame, get, in_sets, item, paradox, suite
 
 PAIRS = in_sets(
     {f"s{i}": [item(f"x{i}", ("True",), kind="x"), item(f"y{i}", ("False",), kind="y")] for i in range(4)},

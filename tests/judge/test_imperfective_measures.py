@@ -5,11 +5,12 @@ from __future__ import annotations
 from math import exp, log
 
 import pytest
-from judging import frame, get, group_answers, in_sets, item, paradox, quads
 from scipy import stats
 
 from veridical.judge import contrasts, judge
 from veridical.stats.proportions import newcombe_paired
+
+from .judging import frame, get, group_answers, in_sets, item, paradox, quads
 
 
 def test_cancelled_true_rate_and_overcaution_count_their_label_alone() -> None:

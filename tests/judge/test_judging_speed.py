@@ -6,11 +6,12 @@ from time import perf_counter
 
 import numpy as np
 import polars as pl
-from judging import LABELS, frame, item, paradox, suite
 
 from veridical.items import Item
 from veridical.judge import contrasts, judge
 from veridical.judge.frame import SCHEMA
+
+from .judging import LABELS, frame, item, paradox, suite
 
 
 def test_a_suite_of_550_items_answered_8_times_takes_seconds() -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from judging import frame, get, group_answers, paradox
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from veridical.judge import baseline_frame, judge
+
+from .judging import frame, get, group_answers, paradox
 
 SUITE = paradox()
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from judging import frame, group_answers, in_sets, item, paradox
 
 from veridical.judge import baseline_frame, judge
 from veridical.judge.measure import Measure
 from veridical.judge.verdict import percent, verdict, verdicts
+
+from .judging import frame, group_answers, in_sets, item, paradox
 
 ASKED = paradox()
 

@@ -234,9 +234,7 @@ PIECES = st.sampled_from([*NLI, *MARKS, "true", "A", "B", "label", "answer is", 
 
 @given(
     text=st.one_of(st.text(), st.lists(PIECES, max_size=30).map("".join)),
-    labels=st.one_of(
-        st.sampled_from(LABEL_SETS), st.lists(st.text(min_size=1, max_size=5), max_size=4).map(tuple)
-    ),
+    labels=st.one_of(st.sampled_from(LABEL_SETS), st.lists(st.text(min_size=1, max_size=5), max_size=4).map(tuple)),
     finish=st.sampled_from(["stop", "length", ""]),
     thinking_open=st.booleans(),
 )

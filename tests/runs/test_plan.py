@@ -39,9 +39,7 @@ def test_rotations_put_each_label_once_in_each_place():
 
 def test_orders_override_the_prompts_own():
     made = plan(toy_suite(1), Wishes(prompts=("plainly", "rule"), inputs=("full",), orders=2))
-    assert {(ask.prompt, ask.order) for ask in made.asks} == {
-        (name, k) for name in ("plainly", "rule") for k in (0, 1)
-    }
+    assert {(ask.prompt, ask.order) for ask in made.asks} == {(name, k) for name in ("plainly", "rule") for k in (0, 1)}
 
 
 def test_generate_asks_reasoning_prompts_too():
@@ -119,7 +117,5 @@ def test_a_wrong_wish_is_told_in_one_line(wishes, words):
 def test_a_field_that_a_prompt_needs_and_an_item_lacks_is_the_users_fault():
     suite = toy_suite(1, inputs={"premise_only": ("premise",)})
     made = plan(suite, Wishes(prompts=("rule",), inputs=("premise_only",)))
-    with pytest.raises(
-        UserError, match=r"suite 'toy', item .* input 'premise_only': prompt 'rule', user part"
-    ):
+    with pytest.raises(UserError, match=r"suite 'toy', item .* input 'premise_only': prompt 'rule', user part"):
         query(suite, made.asks[0])

@@ -72,9 +72,7 @@ def test_baselines_stand_beside_the_model(tmp_path):
 
 def test_the_manifest_says_what_makes_the_run_repeatable(tmp_path):
     suite, model = toy_suite(2), ToyModel()
-    study = veridical.run(
-        suite, model=model, limit=2, seed=7, mode=["loglikelihood", "generate"], out=tmp_path
-    )
+    study = veridical.run(suite, model=model, limit=2, seed=7, mode=["loglikelihood", "generate"], out=tmp_path)
     document = json.loads((study.runs[0].path / "manifest.json").read_text())
     assert document["schema"] == "veridical.run/1"
     assert document["suites"] == [{"name": "toy", "version": "1", "content_hash": suite.content_hash}]
@@ -131,9 +129,7 @@ def test_another_prompt_extends_a_run(tmp_path):
 
 def test_prompts_asked_over_different_sets_are_each_judged_over_their_own(tmp_path):
     veridical.run(toy_suite(6), model=ToyModel(), prompts="plainly", inputs=["full"], limit=10, out=tmp_path)
-    study = veridical.run(
-        toy_suite(6), model=ToyModel(), prompts="rule", inputs=["full"], limit=4, out=tmp_path
-    )
+    study = veridical.run(toy_suite(6), model=ToyModel(), prompts="rule", inputs=["full"], limit=4, out=tmp_path)
     found = {
         (m.prompt, m.n_items)
         for m in study.records
@@ -164,9 +160,7 @@ def test_written_json_is_finite(tmp_path):
 
             score = super()._score(sequence)
             bad = sequence.continuation[0] == ord("U")
-            return replace(
-                score, total=-math.inf if bad else math.nan if len(self.asked) % 3 == 0 else score.total
-            )
+            return replace(score, total=-math.inf if bad else math.nan if len(self.asked) % 3 == 0 else score.total)
 
     study = veridical.run(toy_suite(3), model=NotFinite(), out=tmp_path)
 
@@ -359,9 +353,7 @@ def slow(out: Path) -> subprocess.Popen[str]:
 
 
 def test_a_run_killed_at_ten_moments_gives_the_measures_of_one_that_was_not(tmp_path):
-    whole = veridical.run(
-        toy_suite(12), model=ToyModel(), mode=["loglikelihood", "generate"], out=tmp_path / "a"
-    )
+    whole = veridical.run(toy_suite(12), model=ToyModel(), mode=["loglikelihood", "generate"], out=tmp_path / "a")
     moments = random.Random(20)
     stored = []
     for _ in range(10):
@@ -375,9 +367,7 @@ def test_a_run_killed_at_ten_moments_gives_the_measures_of_one_that_was_not(tmp_
         stored.append(len(list((tmp_path / "b").rglob("responses/*.parquet"))))
     assert stored[-1] > stored[0]
     resumed = ToyModel()
-    study = veridical.run(
-        toy_suite(12), model=resumed, mode=["loglikelihood", "generate"], out=tmp_path / "b"
-    )
+    study = veridical.run(toy_suite(12), model=resumed, mode=["loglikelihood", "generate"], out=tmp_path / "b")
     assert measures_of(study) == measures_of(whole)
     assert study.responses.sort(*SCHEMA.names()[:9]).equals(whole.responses.sort(*SCHEMA.names()[:9]))
     # Killed before its first flush at worst; what was flushed was not asked again.
@@ -428,9 +418,7 @@ def test_a_disk_that_fills_keeps_what_was_stored_and_resumes(small_disk, monkeyp
         pl.read_parquet(part.read_bytes())
     ballast.unlink()
     stored = sum(
-        pl.read_parquet(part.read_bytes())["key"].n_unique()
-        for part in parts
-        if part.parent.name == "responses"
+        pl.read_parquet(part.read_bytes())["key"].n_unique() for part in parts if part.parent.name == "responses"
     )
     subprocess.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)
     rest = ToyModel()

@@ -93,9 +93,7 @@ class ToyModel:
         ]
         notes = ("system_folded",) if "system" in texts[0] else ()
         if not query.continuations:
-            return Request(
-                (TokenSequence(_ids(texts[0])),), settings=settings or GenerationSettings(), notes=notes
-            )
+            return Request((TokenSequence(_ids(texts[0])),), settings=settings or GenerationSettings(), notes=notes)
         if len(texts) == 1:
             texts *= len(query.continuations)
         return Request(

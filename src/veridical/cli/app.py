@@ -26,9 +26,7 @@ for module in (suites, run, judge, report, doctor):
     app.command(module.__name__.rpartition(".")[2])(module.command)
 
 # Typer re-exports BadParameter alone of the parser's exceptions; the base of all of them is above it.
-_ParserError: type[Exception] = next(
-    kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
-)
+_ParserError: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
 
 # What a full disk, an exhausted quota and a limit on the size of files say.

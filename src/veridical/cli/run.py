@@ -15,9 +15,7 @@ def command(
     suite: Annotated[list[str], typer.Argument(metavar="SUITE", help="Built-in names or suite files.")],
     model: Annotated[
         list[str],
-        typer.Option(
-            "--model", metavar="MODEL", help="smollm2, hf/ORG/NAME, hf/PATH, gguf/PATH; repeatable."
-        ),
+        typer.Option("--model", metavar="MODEL", help="smollm2, hf/ORG/NAME, hf/PATH, gguf/PATH; repeatable."),
     ],
     prompt: Annotated[
         list[str] | None,

@@ -7,7 +7,11 @@ nothing was scored. `label` is set exactly where `status` is `ok`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import polars as pl
+
+from veridical.items import Response
 
 KEY = ("suite", "model", "answerer", "input", "prompt", "mode")
 """What tells one answering of a suite from another; `order` and `repeat` vary within."""
@@ -35,3 +39,16 @@ SCHEMA = pl.Schema(
 )
 """`label_mass` is the probability the model gives to the choices together; `margin` the difference in
 log-likelihood between the best and the second choice (near ties are small ones)."""
+
+
+def frame_of(responses: Iterable[Response]) -> pl.DataFrame:
+    """Responses as a frame, for answers that did not come from a run of ours."""
+    rows = [
+        {
+            **response.model_dump(mode="json", exclude={"scores"}),
+            "labels": list(response.scores),
+            "scores": list(response.scores.values()) or None,
+        }
+        for response in responses
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA)

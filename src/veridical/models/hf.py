@@ -17,6 +17,7 @@ from veridical.items import Status, digest
 from veridical.models import gguf
 from veridical.models.cache import file_hash
 from veridical.models.protocol import (
+    THINKING_OPEN,
     ChoiceScore,
     Fingerprint,
     GenerationSettings,
@@ -94,6 +95,8 @@ class HuggingFaceModel:
         """Render and tokenise. Notes: what the chat template needed, and the path that the engine takes."""
         rendered = [render(context, self.encoder.tokenizer, self._template_args) for context in query.contexts]
         notes = tuple(dict.fromkeys(note for one in rendered for note in one.notes))
+        if any(one.opens_thinking for one in rendered):
+            notes = (*notes, THINKING_OPEN)
         if not query.continuations:
             context = TokenSequence(self.encoder.context(rendered[0]))
             return Request((context,), settings=settings or GenerationSettings(), notes=notes)

@@ -15,6 +15,9 @@ from veridical.prompts.template import Context
 
 FinishReason = Literal["stop", "length", ""]
 
+THINKING_OPEN = "thinking_open"
+"""The note of a request whose context leaves a thinking block open, so that the reply begins inside it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Query:

@@ -85,7 +85,7 @@ def delimiter(rendered: Rendered, continuation: str) -> str:
     """
     if rendered.opens_turn or not rendered.text or continuation[:1].isspace():
         return ""
-    return "" if rendered.text[-1].isspace() or rendered.text[-1] in "([{\"“" else " "
+    return "" if rendered.text[-1].isspace() or rendered.text[-1] in '([{"“' else " "
 
 
 def parse_template_arguments(pairs: Iterable[str]) -> dict[str, Any]:
@@ -108,9 +108,7 @@ def parse_template_arguments(pairs: Iterable[str]) -> dict[str, Any]:
     return arguments
 
 
-def render(
-    context: Context, template: ChatTemplate, arguments: Mapping[str, Any] | None = None
-) -> Rendered:
+def render(context: Context, template: ChatTemplate, arguments: Mapping[str, Any] | None = None) -> Rendered:
     """The text of `context` for the model whose tokenizer is `template`.
 
     `arguments` are passed through to the chat template. Raises UserError where the template rejects the

@@ -136,9 +136,7 @@ class _Claim:
     complete: bool  # ended before the reply did, so that a cut cannot have changed it
 
 
-def parse(
-    text: str, labels: Sequence[str], finish: str = "stop", *, thinking_open: bool = False
-) -> Parsed:
+def parse(text: str, labels: Sequence[str], finish: str = "stop", *, thinking_open: bool = False) -> Parsed:
     """The answer that `text`, the whole of a reply, gives among `labels`.
 
     `finish` is the finish reason (`length`: the reply was cut off). `thinking_open` says that the context had
@@ -196,9 +194,7 @@ class _Reader:
         bounded = rf"(?P<label>(?<!\w)(?:{any_label})(?!\w))"
         inside = rf"(?P<label>{any_label})"  # a wrapper is its own boundary (`_True_`)
         self._patterns = {
-            form.name: re.compile(
-                form.pattern.replace(LABEL, inside if form.kind == "wrapper" else bounded), flags
-            )
+            form.name: re.compile(form.pattern.replace(LABEL, inside if form.kind == "wrapper" else bounded), flags)
             for form in FORMS
             if form.pattern
         }
@@ -220,9 +216,7 @@ class _Reader:
         """
         written = {match["label"] for match in self._mention.finditer(text)}
         return {
-            label
-            for word in written
-            if (label := self._label(word)) is not None and (len(label) > 1 or label == word)
+            label for word in written if (label := self._label(word)) is not None and (len(label) > 1 or label == word)
         }
 
     def _key(self, label: str) -> str:

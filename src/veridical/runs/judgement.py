@@ -42,9 +42,7 @@ def merged(suites: Iterable[Suite]) -> Suite:
     groupings = tuple(
         Grouping(
             name=grouping.name,
-            members=tuple(
-                dict.fromkeys(m for suite in (first, *rest) for m in suite.grouping(grouping.name).members)
-            ),
+            members=tuple(dict.fromkeys(m for suite in (first, *rest) for m in suite.grouping(grouping.name).members)),
         )
         for grouping in first.groupings
     )
@@ -140,9 +138,7 @@ class Judgement:
             yield from self._measures(judge, suite, baseline_frame(suite))
             # What was asked of some only (a run extended with another --limit) has nothing to be compared with.
             if coverage and (shared := frozenset.intersection(*coverage)):
-                yield from self._measures(
-                    contrasts, narrow(suite, shared), frame.filter(pl.col("item").is_in(shared))
-                )
+                yield from self._measures(contrasts, narrow(suite, shared), frame.filter(pl.col("item").is_in(shared)))
 
     def _measures(self, measure: Measuring, suite: Suite, frame: pl.DataFrame) -> list[Measure]:
         return measure(suite, frame, level=self.level, draws=self.draws, seed=self.seed)

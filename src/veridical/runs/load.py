@@ -15,15 +15,13 @@ from veridical.errors import UserError
 from veridical.items import Item, Status, Suite
 from veridical.judge.answers import Reading, read_scores, read_text
 from veridical.judge.frame import SCHEMA
+from veridical.models.protocol import THINKING_OPEN
 from veridical.runs.manifest import NAME, Manifest, is_run, read_manifest
 from veridical.runs.store import outcome, read_asks, read_responses, read_suites
 
 NEAR_TIE = 1e-3
 """Two choices whose log-likelihoods are closer than this (in nats) are counted as a near tie: another batch
 size or machine may decide the other way. Our choice."""
-
-THINKING_OPEN = "thinking_open"
-"""The note of a request whose context leaves a thinking block open: its answer begins inside it."""
 
 NO_ANSWER = "no answer is stored: the run was stopped early, or the model failed"
 
@@ -78,9 +76,7 @@ def _answer(suite: Suite, item: Item, stored: dict[str, Any]) -> dict[str, Any]:
     came = outcome(stored)
     row: dict[str, Any] = {"text": came.text, "detail": came.detail}
     if came.status is Status.TRUNCATED or (came.status is Status.OK and stored["mode"] == "generate"):
-        reading = read_text(
-            item.labels, came.text, came.finish, thinking_open=THINKING_OPEN in stored["notes"]
-        )
+        reading = read_text(item.labels, came.text, came.finish, thinking_open=THINKING_OPEN in stored["notes"])
         row["detail"] = reading.detail or came.detail
     elif came.status is Status.OK:
         reading = read_scores(item.labels, came.scores, suite.normalisation)

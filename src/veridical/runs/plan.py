@@ -107,8 +107,7 @@ def fitting_prompts(suite: Suite, mode: Mode, wishes: Wishes) -> tuple[Prompt, .
     return tuple(
         prompt
         for prompt in suite.prompts
-        if (wishes.prompts is None or prompt.name in wishes.prompts)
-        and (mode == "generate" or not prompt.reasons)
+        if (wishes.prompts is None or prompt.name in wishes.prompts) and (mode == "generate" or not prompt.reasons)
     )
 
 

@@ -66,12 +66,13 @@ class Study:
         return self.path / "report.html"
 
     def write(self) -> None:
-        """Write the measures of every run and of the study, and the study's page."""
+        """Write measures and a page, of every run and of the study."""
         for run in self.runs:
             write_measures(run.path, self.judgement.by_run[run.path])
+            write_page(run.path / self.report.name, Judgement((run,)) if len(self.runs) > 1 else self.judgement)
         if self.path not in [run.path for run in self.runs]:
             write_measures(self.path, self.records)
-        write_page(self.report, self.judgement)
+            write_page(self.report, self.judgement)
 
 
 def write_page(path: Path, judgement: Judgement) -> Path:
@@ -286,9 +287,7 @@ def _told(name: str, tally: Tally) -> str:
     if tally.n_stored:
         parts.append(f"{tally.n_stored:,} were stored before")
     if tally.n_failed:
-        parts.append(
-            f"{tally.n_failed:,} failed (the first: {tally.first_failure}): the same call asks them again"
-        )
+        parts.append(f"{tally.n_failed:,} failed (the first: {tally.first_failure}): the same call asks them again")
     return "; ".join(parts)
 
 

@@ -92,9 +92,7 @@ def read_suite(path: Path) -> Suite:
 
 def write_suite(suite: Suite, path: Path) -> None:
     """Write a suite file: whole or not at all. Raises UserError where the file cannot be written."""
-    text = "".join(
-        json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n" for line in _records(suite)
-    )
+    text = "".join(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n" for line in _records(suite))
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
     try:
         with temporary.open("x", encoding="utf-8", newline="\n") as file:
