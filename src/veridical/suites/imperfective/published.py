@@ -138,9 +138,7 @@ def _json_list(path: Path) -> list[Any]:
                 f"{path}, line {error.lineno}: JSONL; the published file is one JSON list: [{{...}}, {{...}}]"
             ) from error
         cut = "; is the file cut off?" if not text[error.pos :].strip() or "Unterminated" in error.msg else ""
-        raise UserError(
-            f"{path}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}{cut}"
-        ) from error
+        raise UserError(f"{path}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}{cut}") from error
     if not isinstance(values, list):
         kind = "a JSON object" if isinstance(values, dict) else f"a {type(values).__name__}"
         raise UserError(f"{path}: {kind}; the published file is one JSON list of rows: [{{...}}, {{...}}]")
