@@ -113,6 +113,8 @@ class Suite(Frozen):
     The first grouping is the one that resamples (its sets are the units of every interval).
     `inputs` maps an input's name to the item fields that it shows; `full` shows all of them.
     `measures` names the measure set that judges it (`veridical.judge.MEASURE_SETS`).
+    `classes` holds, by label, the names by which a sequence classifier may call it, compared casefolded; `pair`
+    the two item fields that such a classifier is shown. Without `classes` no classifier can be asked.
     """
 
     name: Name
@@ -125,6 +127,8 @@ class Suite(Frozen):
     normalisation: Literal["sum", "token", "char", "byte", "unconditional"] = "sum"
     prompts: Annotated[tuple[Prompt, ...], Field(min_length=1)]
     inputs: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    classes: Mapping[Name, Annotated[tuple[Name, ...], Field(min_length=1)]] = Field(default_factory=dict)
+    pair: tuple[Name, Name] = ("premise", "hypothesis")
     groupings: tuple[Grouping, ...] = ()
     items: Annotated[tuple[Item, ...], Field(min_length=1)]
 
@@ -142,7 +146,17 @@ class Suite(Frozen):
         names = [prompt.name for prompt in self.prompts]
         if len(set(names)) != len(names):
             raise ValueError(f"prompts repeat a name: {', '.join(names)}")
+        self._check_classes()
         return self
+
+    def _check_classes(self) -> None:
+        labels: dict[str, str] = {}
+        for label, names in self.classes.items():
+            if self.labels and label not in self.labels:
+                raise ValueError(f"classes name an unknown label {label!r}: the labels are {', '.join(self.labels)}")
+            for name in names:
+                if labels.setdefault(name.casefold(), label) != label:
+                    raise ValueError(f"class {name!r} stands for two labels, {labels[name.casefold()]} and {label}")
 
     @cached_property
     def content_hash(self) -> str:

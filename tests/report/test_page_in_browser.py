@@ -64,6 +64,7 @@ def test_sets_open_to_premise_gold_and_answers(opened: Opened, study: Study) -> 
     first = opened.window.locator(".list > details").first
     assert first.locator("article").count() == 0  # nothing is built before it is opened
     first.locator("summary").click()
+    first.locator("article").first.wait_for()
     assert first.locator("article").count() == 3
     text = first.inner_text()
     assert study.suite.items[0].fields["premise"] in text
@@ -75,6 +76,7 @@ def test_sets_open_by_keyboard(opened: Opened) -> None:
     summary = opened.window.locator(".list > details > summary").first
     summary.focus()
     opened.window.keyboard.press("Enter")
+    opened.window.locator(".list > details[open] article").first.wait_for()  # built when the browser says it is open
     assert opened.count(".list > details[open] article") == 3
 
 

@@ -6,8 +6,9 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from veridical.items import Choice, Grouping, Item, Member, Status, Suite, digest
+from veridical.items import Choice, Grouping, Item, Member, Mode, Status, Suite, digest
 from veridical.models.protocol import (
+    LANGUAGE_MODES,
     ChoiceScore,
     Fingerprint,
     GenerationSettings,
@@ -16,7 +17,7 @@ from veridical.models.protocol import (
     Request,
     TokenSequence,
 )
-from veridical.prompts.template import Conversation, Prompt
+from veridical.prompts.template import Conversation, Prompt, TextPair
 
 LABELS = ("True", "False", "Unknown")
 # The restricted input has no premise, which the templates must allow.
@@ -79,12 +80,16 @@ class ToyModel:
     n_parameters: int | None = 1_000
     dtype: str = "float32"
     stops_after: int | None = None
+    modes: tuple[Mode, ...] = LANGUAGE_MODES
 
     @property
     def fingerprint(self) -> Fingerprint:
         return Fingerprint({"weights": self.weights, "template": self.template, "dtype": self.dtype})
 
     def prepare(self, query: Query, settings: GenerationSettings | None = None) -> Request:
+        if isinstance(pair := query.contexts[0], TextPair):
+            context = _ids(f"{pair.first}|{pair.second}")
+            return Request(tuple(TokenSequence(context, _ids(names[0])) for names in query.classes))
         texts = [
             "".join(self.template.format(role=m.role, text=m.content) for m in context.messages)
             if isinstance(context, Conversation)

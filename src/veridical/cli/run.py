@@ -23,7 +23,7 @@ def command(
     ] = None,
     mode: Annotated[
         list[str] | None,
-        typer.Option("--mode", metavar="MODE", help="loglikelihood (the default) or generate; repeatable."),
+        typer.Option("--mode", metavar="MODE", help="loglikelihood (the default), generate or classify; repeatable."),
     ] = None,
     data: Annotated[
         Path | None, typer.Option("--data", metavar="FILE", help="Your copy of the suite's published data.")

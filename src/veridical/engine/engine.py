@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -28,6 +28,8 @@ Path = Literal["packed", "plain"]
 CPU_BATCH_TOKENS = 2048
 """Past about 1,000 tokens a larger batch no longer raises a CPU's token rate, and costs memory."""
 MOST_BATCH_TOKENS = 16_384
+SMALL_BATCH = 24
+"""Smaller than the subtree of the stem that `samples` share, so that their prefix is cached and continued."""
 
 # Largest difference, in nats for a continuation of at most 20 tokens, between the two paths at which prefixes
 # count as shared exactly. Half precision rounds at every step and differs more between any two batchings.
@@ -35,7 +37,9 @@ TOLERANCE = {torch.float32: 1e-4, torch.float16: 0.05, torch.bfloat16: 0.3}
 
 
 @dataclass(frozen=True, slots=True)
-class _Tokens:
+class Sample:
+    """Token ids drawn at random, to try a model with."""
+
     context: tuple[int, ...]
     continuation: tuple[int, ...] = ()
 
@@ -44,8 +48,11 @@ class Engine:
     """Scores and generates with one model.
 
     `path` is `packed` where prefixes are shared, `plain` where they cannot be, and `reason` says why. Which it is
-    is found by trial: a few sequences take both paths, and must come out alike.
+    is found by trial: a few sequences take both paths, and must come out alike. `trial_error` is how far apart
+    they came out, in nats; None where there was no trial.
     """
+
+    trial_error: float | None = None
 
     def __init__(self, model: PreTrainedModel, *, stop: frozenset[int], batch_tokens: int | None = None) -> None:
         self.model = model.eval()  # type: ignore[no-untyped-call]
@@ -73,7 +80,7 @@ class Engine:
     def hidden_states(self, prompts: Sequence[tuple[int, ...]], layers: Sequence[int]) -> npt.NDArray[np.float32]:
         """Hidden state of each prompt's last token, [prompts, layers, width]; see `HiddenStates` for layers."""
         hidden = HiddenStates(self.model, layers, [(len(prompt) - 1, len(prompt)) for prompt in prompts])
-        for _ in self.score([_Tokens(prompt) for prompt in prompts], hidden):
+        for _ in self.score([Sample(prompt) for prompt in prompts], hidden):
             pass
         return hidden.states
 
@@ -88,30 +95,40 @@ class Engine:
             difference = self.sharing_error()
         except (UnsupportedAttentionError, TypeError, AttributeError, ValueError, RuntimeError) as error:
             return "plain", f"packed attention does not run: {error}"
+        self.trial_error = difference
         tolerance = TOLERANCE.get(self.model.dtype, 1e-4)
         if not difference <= tolerance:
             return "plain", f"shared prefixes move a log-likelihood by {difference:.2g}, more than {tolerance:g}"
         return "packed", ""
 
     def sharing_error(self) -> float:
-        """Largest difference in log-likelihood between the packed and the plain path on a few sequences.
+        """Largest difference in log-likelihood between the packed and the plain path on `samples`.
 
-        Their tokens are drawn with a fixed seed; they share prefixes of several lengths. NaN counts as infinite.
+        NaN counts as infinite.
         """
-        vocabulary = int(self.model.config.get_text_config().vocab_size)
-        generator = torch.Generator().manual_seed(0)
+        sequences = samples(self.model)
+        packed = dict(PackedScorer(self.model, Budget(SMALL_BATCH)).score(sequences))
+        plain = dict(self._plain.score(sequences))
+        return largest_difference(packed, plain)
 
-        def draw(n: int) -> tuple[int, ...]:
-            return tuple(torch.randint(vocabulary, (n,), generator=generator).tolist())
 
-        stem, branch = draw(12), draw(5)
-        probes = [_Tokens(stem, draw(2)), _Tokens(stem + branch, draw(3)), _Tokens(stem + branch, draw(1))]
-        probes += [_Tokens(stem + draw(4), draw(3)), _Tokens(draw(6), draw(2))]
-        small = Budget(24)  # smaller than the shared stem's subtree, so that the prefix is cached and continued
-        packed = dict(PackedScorer(self.model, small).score(probes))
-        plain = dict(self._plain.score(probes))
-        differences = [abs(packed[index] - plain[index]) for index in range(len(probes))]
-        return max(difference if difference == difference else float("inf") for difference in differences)
+def samples(model: PreTrainedModel) -> list[Sample]:
+    """A few short sequences that share prefixes of several lengths; their tokens are drawn with a fixed seed."""
+    vocabulary = int(model.config.get_text_config().vocab_size)
+    generator = torch.Generator().manual_seed(0)
+
+    def draw(n: int) -> tuple[int, ...]:
+        return tuple(torch.randint(vocabulary, (n,), generator=generator).tolist())
+
+    stem, branch = draw(12), draw(5)
+    found = [Sample(stem, draw(2)), Sample(stem + branch, draw(3)), Sample(stem + branch, draw(1))]
+    return [*found, Sample(stem + draw(4), draw(3)), Sample(draw(6), draw(2))]
+
+
+def largest_difference(one: Mapping[int, float], other: Mapping[int, float]) -> float:
+    """The largest distance between two values of one key; infinite where one is not a number."""
+    differences = [abs(value - other[key]) for key, value in one.items()]
+    return max(difference if difference == difference else float("inf") for difference in differences)
 
 
 def not_shareable(model: PreTrainedModel) -> str:

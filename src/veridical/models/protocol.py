@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
-from veridical.items import Status, digest
+from veridical.items import Mode, Status, digest
 from veridical.prompts.template import Context
 
 FinishReason = Literal["stop", "length", ""]
@@ -24,12 +24,14 @@ class Query:
     """A context and, to score choices, one continuation a choice.
 
     `contexts` holds one context for all choices, or one a choice. Without continuations the model is to
-    generate. `unconditional` asks for each continuation's score without its context as well.
+    generate. `unconditional` asks for each continuation's score without its context as well. `classes` holds,
+    for each choice, the names of the class that stands for it; it goes with a `TextPair` and no continuations.
     """
 
     contexts: tuple[Context, ...]
     continuations: tuple[str, ...] = ()
     unconditional: bool = False
+    classes: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.contexts) not in (1, len(self.continuations)):
@@ -45,13 +47,18 @@ class GenerationSettings:
 
 @dataclass(frozen=True, slots=True)
 class TokenSequence:
-    """A context and a continuation as token ids. `joined` marks a token that spanned the two texts."""
+    """A context and a continuation as token ids. `joined` marks a token that spanned the two texts.
+
+    For a sequence classifier the context is the pair of texts, `segments` says which text each of its tokens is
+    of, where the tokenizer says so (`token_type_ids`), and the continuation is the number of the class.
+    """
 
     context: tuple[int, ...]
     continuation: tuple[int, ...] = ()
     n_chars: int = 0
     n_bytes: int = 0
     joined: bool = False
+    segments: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +79,10 @@ class Request:
 
     def key(self, fingerprint: str, repeat: int = 0) -> str:
         """Everything that can change the answer: model, token ids, settings, repeat. 32 hex digits."""
-        ids = [[list(s.context), list(s.continuation)] for s in (*self.sequences, *self.unconditional)]
+        ids = [
+            [list(s.context), list(s.continuation), *([list(s.segments)] if s.segments else [])]
+            for s in (*self.sequences, *self.unconditional)
+        ]
         settings = None if self.settings is None else self.settings.max_new_tokens
         return digest([fingerprint, ids, len(self.unconditional), settings, repeat], length=32)
 
@@ -120,6 +130,11 @@ class Fingerprint:
 OnOutcome = Callable[[int, Outcome], None]
 
 
+LANGUAGE_MODES: tuple[Mode, ...] = ("loglikelihood", "generate")
+"""The modes of a model that scores and writes text."""
+CLASSIFIER_MODES: tuple[Mode, ...] = ("classify",)
+
+
 @runtime_checkable
 class LanguageModel(Protocol):
     """Answers requests.
@@ -139,6 +154,10 @@ class LanguageModel(Protocol):
     @property
     def n_parameters(self) -> int | None:
         """Number of parameters, None where it is not known."""
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """The ways in which this model can be asked."""
 
     def prepare(self, query: Query, settings: GenerationSettings | None = None) -> Request:
         """Render and tokenise: no forward pass. `settings` are for queries without continuations.

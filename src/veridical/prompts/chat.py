@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from jinja2 import TemplateError
 
 from veridical.errors import UserError
-from veridical.prompts.template import Context, Conversation, Message, PlainText
+from veridical.prompts.template import Context, Conversation, Message, PlainText, TextPair
 
 SYSTEM_FOLDED = "system_folded"
 """The template takes no system turn: its text went to the head of the user turn."""
@@ -116,6 +116,8 @@ def render(context: Context, template: ChatTemplate, arguments: Mapping[str, Any
     """
     if isinstance(context, PlainText):
         return Rendered(context.text)
+    if isinstance(context, TextPair):
+        raise UserError("a pair of texts is for a sequence classifier: a language model is asked with a prompt")
     source = _source(template)
     if source is None:
         return Rendered(_as_plain_text(context), (NO_CHAT_TEMPLATE,))

@@ -41,7 +41,15 @@ class PlainText:
     text: str
 
 
-Context = Conversation | PlainText
+@dataclass(frozen=True, slots=True)
+class TextPair:
+    """What a sequence classifier is shown; a text that the input withholds is empty."""
+
+    first: str
+    second: str
+
+
+Context = Conversation | PlainText | TextPair
 
 
 @lru_cache(maxsize=256)

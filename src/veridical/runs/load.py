@@ -79,7 +79,9 @@ def _answer(suite: Suite, item: Item, stored: dict[str, Any]) -> dict[str, Any]:
         reading = read_text(item.labels, came.text, came.finish, thinking_open=THINKING_OPEN in stored["notes"])
         row["detail"] = reading.detail or came.detail
     elif came.status is Status.OK:
-        reading = read_scores(item.labels, came.scores, suite.normalisation)
+        # A class has one log-probability and no length to divide it by.
+        normalisation = "sum" if stored["mode"] == "classify" else suite.normalisation
+        reading = read_scores(item.labels, came.scores, normalisation)
         if reading.scores:
             row["labels"] = list(item.labels)
             row["scores"] = [score.total for score in came.scores]

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from veridical.errors import UserError, unknown
 from veridical.items import Grouping, Item, Mode, Suite, digest
 from veridical.models.protocol import Query
-from veridical.prompts.template import Context, PlainText, Prompt, rotations
+from veridical.prompts.template import Context, PlainText, Prompt, TextPair, rotations
 
-MODES: tuple[Mode, ...] = ("loglikelihood", "generate")
-"""The ways in which a language model answers here."""
+MODES: tuple[Mode, ...] = ("loglikelihood", "generate", "classify")
+"""The ways in which a model answers here."""
 
 FULL = "full"
 """The input that shows all of an item."""
@@ -22,7 +22,10 @@ FULL = "full"
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One question put once. `labels` are in the order in which the prompt names them."""
+    """One question put once. `labels` are in the order in which the prompt names them.
+
+    In mode `classify` there is no prompt (its name is empty) and no order but the item's own.
+    """
 
     suite: str
     item: str
@@ -117,6 +120,8 @@ def check_names(suites: Sequence[Suite], wishes: Wishes) -> None:
         if mode not in MODES:
             raise unknown("mode", mode, MODES)
     prompts = {prompt.name: prompt for suite in suites for prompt in suite.prompts}
+    if wishes.prompts and set(wishes.modes) == {"classify"}:
+        raise UserError("--prompt goes with a language model: mode classify shows a classifier the texts alone")
     for name in wishes.prompts or ():
         if name not in prompts:
             raise unknown("prompt", name, prompts)
@@ -150,6 +155,9 @@ def plan(suite: Suite, wishes: Wishes) -> Plan:
     asks: list[Ask] = []
     skipped: list[str] = []
     for mode in wishes.modes:
+        if mode == "classify":
+            asks.extend(_classify_asks(suite, asked.items, wishes))
+            continue
         prompts = fitting_prompts(suite, mode, wishes)
         wanted = [p for p in suite.prompts if wishes.prompts is None or p.name in wishes.prompts]
         if left_out := [p.name for p in wanted if p not in prompts]:
@@ -175,6 +183,21 @@ def plan(suite: Suite, wishes: Wishes) -> Plan:
     return Plan(suite, tuple(asks), tuple(skipped))
 
 
+def _classify_asks(suite: Suite, items: Iterable[Item], wishes: Wishes) -> Iterator[Ask]:
+    """Each item once under every input that shows a text of the pair."""
+    if not suite.classes:
+        raise UserError(
+            f"suite {suite.name!r} cannot be asked in mode classify: it does not say what a classifier calls its "
+            f'labels (in a suite file: "classes": {{"LABEL": ["NAME", ...]}})'
+        )
+    for name, _ in _ask_inputs(suite, wishes, first=True):
+        if name in suite.inputs and not set(suite.inputs[name]) & set(suite.pair):
+            continue
+        for item in items:
+            for repeat in range(wishes.repeats):
+                yield Ask(suite.name, item.id, name, "", 0, "classify", repeat, item.labels)
+
+
 def shown_fields(suite: Suite, item: Item, input_name: str) -> Mapping[str, str]:
     """The fields of an item that an input shows."""
     if input_name == FULL and FULL not in suite.inputs:
@@ -188,6 +211,8 @@ def query(suite: Suite, ask: Ask) -> Query:
     Raises UserError where the prompt needs a field that the item or its input does not have.
     """
     item = suite.by_id[ask.item]
+    if ask.mode == "classify":
+        return _pair_query(suite, item, ask.input)
     prompt = next(prompt for prompt in suite.prompts if prompt.name == ask.prompt)
     try:
         context = prompt.render(shown_fields(suite, item, ask.input), ask.labels)
@@ -204,3 +229,14 @@ def query(suite: Suite, ask: Ask) -> Query:
         tuple(choice.continuation for choice in item.choices),
         unconditional=suite.normalisation == "unconditional",
     )
+
+
+def _pair_query(suite: Suite, item: Item, input_name: str) -> Query:
+    where = f"suite {suite.name!r}, item {item.name or item.id!r}"
+    if missing := [field for field in suite.pair if field not in item.fields]:
+        raise UserError(f"{where}: no field {missing[0]!r}, which mode classify shows; the suite's 'pair' names it")
+    if missing := [label for label in item.labels if label not in suite.classes]:
+        raise UserError(f"{where}: the suite's 'classes' do not say what a classifier calls {missing[0]!r}")
+    shown = shown_fields(suite, item, input_name)
+    first, second = (shown.get(field, "") for field in suite.pair)
+    return Query((TextPair(first, second),), classes=tuple(suite.classes[label] for label in item.labels))

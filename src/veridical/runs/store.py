@@ -34,6 +34,7 @@ _SEQUENCE = pl.Struct(
         "n_chars": pl.Int32(),
         "n_bytes": pl.Int32(),
         "joined": pl.Boolean(),
+        "segments": pl.List(pl.Int32()),
     }
 )
 

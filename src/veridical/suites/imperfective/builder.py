@@ -6,7 +6,7 @@ from typing import Literal
 
 from veridical.items import Grouping, Item, Member, Suite
 from veridical.suites.imperfective.lexicon import Entry, Lexicon
-from veridical.suites.imperfective.prompts import CHOICES, INPUTS, LABELS, PROMPTS
+from veridical.suites.imperfective.prompts import CHOICES, CLASSES, INPUTS, LABELS, PROMPTS
 from veridical.suites.imperfective.sentences import progressive, sentence, simple_past
 
 Group = Literal["A", "B", "C", "D", "completed"]
@@ -84,6 +84,7 @@ def build_suite(lexicon: Lexicon) -> Suite:
         measures="imperfective",
         prompts=PROMPTS,
         inputs=INPUTS,
+        classes=CLASSES,
         groupings=(
             Grouping(
                 name="verb",

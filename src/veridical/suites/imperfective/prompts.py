@@ -17,6 +17,13 @@ CHOICES = tuple(Choice(label=label, continuation=label) for label in LABELS)
 
 INPUTS = {"full": ("premise", "hypothesis"), "hypothesis_only": ("hypothesis",)}
 
+CLASSES = {
+    "True": ("entailment", "entailed", "entails"),
+    "False": ("contradiction", "contradicted", "contradicts"),
+    "Unknown": ("neutral",),
+}
+"""What classifiers of natural language inference call the labels."""
+
 GLOSSES = {
     "True": "given what is stated, the hypothesis must hold.",
     "False": "what is stated contradicts the hypothesis.",

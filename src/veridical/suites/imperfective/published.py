@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from veridical.errors import UserError
 from veridical.items import Grouping, Item, Member, Suite, digest
 from veridical.suites.files import read_text
-from veridical.suites.imperfective.prompts import CHOICES, INPUTS, LABELS, PROMPTS
+from veridical.suites.imperfective.prompts import CHOICES, CLASSES, INPUTS, LABELS, PROMPTS
 
 KEYS = ("id", "group", "verb_class", "verb", "premise", "hypothesis", "label")
 
@@ -93,6 +93,7 @@ def read_published(path: Path) -> Suite:
         measures="imperfective",
         prompts=PROMPTS,
         inputs=INPUTS,
+        classes=CLASSES,
         groupings=(Grouping(name="verb", members=members),),
         items=tuple(items),
     )

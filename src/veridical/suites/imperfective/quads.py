@@ -19,7 +19,7 @@ from veridical.errors import UserError
 from veridical.items import Frozen, Grouping, Item, Member, Name, Suite
 from veridical.suites.imperfective.builder import make_item
 from veridical.suites.imperfective.lexicon import VerbClass
-from veridical.suites.imperfective.prompts import INPUTS, LABELS, PROMPTS
+from veridical.suites.imperfective.prompts import CLASSES, INPUTS, LABELS, PROMPTS
 from veridical.suites.imperfective.sentences import (
     Forms,
     Pronoun,
@@ -170,6 +170,7 @@ def build_suite(quads: Sequence[Quad], version: str) -> Suite:
         measures="imperfective-quads",
         prompts=PROMPTS,
         inputs=INPUTS,
+        classes=CLASSES,
         groupings=(Grouping(name="quad", members=tuple(members)),),
         items=tuple(items),
     )
