@@ -104,8 +104,10 @@ def test_the_order_of_lines_is_not_content_and_everything_asked_is() -> None:
         suite((one, two), (members[0], Member(set="t", item=two.id))),
         suite((one, two), members, prompts=(other_prompt,)),
         suite((one, two), members, version="2"),
+        suite((one, two), members, classes={"True": ("entailment",)}),
+        suite((one, two), members, pair=("text", "hypothesis")),
     ]
-    assert len({whole.content_hash, *(other.content_hash for other in changed)}) == 5
+    assert len({whole.content_hash, *(other.content_hash for other in changed)}) == 7
 
 
 def test_a_response_has_a_label_exactly_when_it_is_ok() -> None:

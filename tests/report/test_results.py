@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from veridical.judge.measure import Measure
 from veridical.report.comparisons import columns, comparisons
-from veridical.report.results import Results
+from veridical.report.results import Results, contrast_name
 from veridical.report.summary import summaries
 
 
@@ -97,6 +97,16 @@ def test_contrast_and_its_adjusted_p_are_one_difference() -> None:
     assert row.cells["tbr", ""].measure == raw
     assert row.cells["tbr", ""].adjusted == adjusted
     assert columns([row]) == [(("tbr", ""), "TBR")]
+
+
+def test_agreement_stands_beside_the_differences_of_the_same_models() -> None:
+    difference = record("tbr", 0.2, against={"model": "n"})
+    same = record("agreement", 0.9, against={"model": "n"})
+    (row,) = comparisons(Results.of([record(), record(model="n"), difference, same], "s"))
+    assert row.name == "m less n"
+    assert row.cells["agreement", ""].measure == same
+    assert [heading for _, heading in columns([row])] == ["TBR", "Agreement"]
+    assert contrast_name(same) == "m and n"
 
 
 def test_models_are_compared_under_the_prompt_they_share() -> None:

@@ -110,6 +110,12 @@ def test_prompts_and_models_are_compared(study: Study) -> None:
     assert re.search(r"^ +smollm2 less", text, re.MULTILINE)
 
 
+def test_agreement_of_models_has_lines_of_its_own(study: Study) -> None:
+    text = printed(study, 100)
+    below = text.partition("Agreement: share of items with the same label")[2]
+    assert re.search(r"^ +smollm2 and hf/example/Larger-1.7B-Instruct +\.\d\d \[\.\d\d, \.\d\d\]", below, re.MULTILINE)
+
+
 def test_verdicts_come_last(study: Study) -> None:
     assert printed(study, 100, verdicts=("m: answers True.",)).rstrip().endswith("m: answers True.")
 

@@ -60,6 +60,11 @@ def test_contrast_estimate_is_signed() -> None:
     assert estimate(contrast) == "+.20 [−.10, .50]"
 
 
+def test_agreement_is_no_difference_and_has_no_sign() -> None:
+    same = Measure(**KEY, measure="agreement", value=0.9, low=0.8, high=0.95, against={"model": "n"})
+    assert estimate(same) == ".90 [.80, .95]"
+
+
 def test_bounds_are_told_only_where_they_differ_from_each_other() -> None:
     same = Measure(**KEY, measure="tbr", value=0.5, bound_low=0.5, bound_high=0.5)
     wide = Measure(**KEY, measure="tbr", value=0.5, bound_low=0.5, bound_high=0.6)

@@ -8,6 +8,7 @@ import pytest
 
 from veridical.errors import UserError
 from veridical.items import Grouping
+from veridical.prompts.template import TextPair
 from veridical.runs.plan import Wishes, check_names, limited, plan, query, take_sets
 
 from .toy import LABELS, toy_suite
@@ -105,6 +106,7 @@ def test_a_shuffled_suite_file_keeps_ids_and_the_choice_of_sets():
         (Wishes(prompts=("think",)), "prompt 'think' asks the model to reason: it needs --mode generate"),
         (Wishes(inputs=("hypothesis",)), "unknown input 'hypothesis': did you mean 'hypothesis_only'?"),
         (Wishes(orders=-1), "--orders -1"),
+        (Wishes(modes=("classify",), prompts=("rule",)), "--prompt goes with a language model"),
     ],
 )
 def test_a_wrong_wish_is_told_in_one_line(wishes, words):
@@ -119,3 +121,46 @@ def test_a_field_that_a_prompt_needs_and_an_item_lacks_is_the_users_fault():
     made = plan(suite, Wishes(prompts=("rule",), inputs=("premise_only",)))
     with pytest.raises(UserError, match=r"suite 'toy', item .* input 'premise_only': prompt 'rule', user part"):
         query(suite, made.asks[0])
+
+
+CLASSES = {"True": ("entailment",), "False": ("contradiction",), "Unknown": ("neutral", "unknown")}
+
+
+def test_classify_asks_each_item_once_an_input_without_prompt_or_order():
+    suite = toy_suite(2, classes=CLASSES)
+    made = plan(suite, Wishes(modes=("classify",), orders=0))
+    assert [(ask.item, ask.input, ask.prompt, ask.order) for ask in made.asks] == [
+        (item.id, name, "", 0) for name in ("full", "hypothesis_only") for item in suite.items
+    ]
+    assert made.skipped == ()
+
+
+def test_classify_shows_a_pair_and_leaves_empty_what_is_withheld():
+    suite = toy_suite(1, classes=CLASSES)
+    fields = suite.items[0].fields
+    for ask, first in zip(plan(suite, Wishes(modes=("classify",))).asks[::4], (fields["premise"], ""), strict=True):
+        put = query(suite, ask)
+        assert put.contexts == (TextPair(first, fields["hypothesis"]),)
+        assert put.classes == (("entailment",), ("contradiction",), ("neutral", "unknown"))
+        assert put.continuations == ()
+
+
+def test_an_input_that_shows_nothing_of_the_pair_is_not_classified():
+    suite = toy_suite(1, classes=CLASSES, pair=("hypothesis", "hypothesis"), inputs={"premise_only": ("premise",)})
+    assert {ask.input for ask in plan(suite, Wishes(modes=("classify",))).asks} == {"full"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, "suite 'toy' cannot be asked in mode classify: it does not say what a classifier calls its labels"),
+        ({"classes": {"True": ("entailment",)}}, "do not say what a classifier calls 'False'"),
+        ({"classes": CLASSES, "pair": ("text", "hypothesis")}, "no field 'text', which mode classify shows"),
+    ],
+)
+def test_a_suite_that_cannot_be_classified_is_told_in_one_line(changes, words):
+    suite = toy_suite(1, **changes)
+    with pytest.raises(UserError) as caught:
+        query(suite, plan(suite, Wishes(modes=("classify",))).asks[0])
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)

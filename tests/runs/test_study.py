@@ -469,3 +469,22 @@ def test_whichever_write_fails_it_is_one_line_and_the_run_goes_on_later(tmp_path
         assert not list(out.rglob("*.tmp"))
         assert veridical.run(toy_suite(12), model=ToyModel(), out=out).failed == 0
     assert files >= {".json", ".parquet", ".html"}
+
+
+def test_a_mode_that_a_model_lacks_is_refused_before_anything_is_asked(tmp_path):
+    first, second = ToyModel(), ToyModel("hf/toys/classifier", modes=("classify",))
+    with pytest.raises(UserError, match="'hf/toys/classifier' is a sequence classifier .* it has mode classify"):
+        veridical.run(toy_suite(1), model=[first, second], out=tmp_path / "s")
+    assert first.asked == []
+    assert not (tmp_path / "s").exists()
+
+
+def test_classes_are_read_as_scores_whatever_normalises_continuations(tmp_path):
+    classes = {"True": ("entailment",), "False": ("contradiction",), "Unknown": ("neutral",)}
+    for normalisation in ("sum", "token", "unconditional"):
+        suite = toy_suite(1, classes=classes, normalisation=normalisation)
+        model = ToyModel(modes=("classify",))
+        study = veridical.run(suite, model=model, mode="classify", out=tmp_path / normalisation)
+        assert set(study.responses["status"]) == {"ok"}
+        best = [labels[scores.index(max(scores))] for labels, scores in study.responses["labels", "scores"].iter_rows()]
+        assert study.responses["label"].to_list() == best

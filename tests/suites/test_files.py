@@ -81,6 +81,8 @@ def suite(**changes: Any) -> Suite:
         "normalisation": "byte",
         "prompts": (Prompt(name="a", user="{{ text }}?", glosses={"yes": "so"}, orders=0), Prompt(name="b", user="b")),
         "inputs": {"full": ("text",)},
+        "classes": {"yes": ("acceptable", "good"), "no": ("bad",)},
+        "pair": ("text", "text"),
         "groupings": (
             Grouping(name="pair", members=tuple(Member(set="s", item=i, role="r", cluster="k") for i in ids[:2])),
             # Not in the items' order, an item in two sets, and one that is in no set.
@@ -207,6 +209,10 @@ HEADER_FAULTS = [
     ({"prompts": [{"name": "a", "user": "x", "sistem": ""}]}, "sistem': unknown field, did you mean 'system'?"),
     ({"prompts": [{"name": "a", "user": "{{ x"}]}, "line 1, field 'prompts[0]': template 'user' of prompt 'a'"),
     ({"items": "many"}, "line 1, field 'items': "),
+    ({"pair": ["premise"]}, "line 1, field 'pair"),
+    ({"classes": {"True": []}}, "line 1, field 'classes.True': "),
+    ({"classes": {"Treu": ["entailment"]}}, "line 1: classes name an unknown label 'Treu': the labels are True, "),
+    ({"classes": {"True": ["A"], "False": ["a"]}}, "line 1: class 'a' stands for two labels, True and False"),
     ({"groupings": "verb"}, "line 1, field 'groupings': "),
 ]
 

@@ -88,3 +88,11 @@ def test_the_registry_imports_no_builder_until_it_is_asked() -> None:
         "sys.exit(any(name.startswith('veridical.suites.imperfective') for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["imperfective", "imperfective-quads"])
+def test_the_imperfective_suites_say_what_a_classifier_calls_their_labels(name: str) -> None:
+    suite = load(name)
+    assert set(suite.classes) == set(suite.labels)
+    assert suite.classes["True"][0] == "entailment"
+    assert all(set(suite.pair) <= set(item.fields) for item in suite.items)

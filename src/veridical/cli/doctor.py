@@ -1,20 +1,85 @@
-"""`veridical doctor`: what is installed, and what a run would use."""
+"""`veridical doctor`: what is installed, what a run would use, and how far a model's numbers can be trusted."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from veridical.errors import UserError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from veridical.report.probes import Finding
+    from veridical.runs.progress import Progress
 
 
-def command() -> None:
-    """Show versions, devices and the embedded models that are found."""
-    from veridical.cli.console import results
+def command(
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="MODEL", help="Probe this model: smollm2, hf/PATH, gguf/PATH.")
+    ] = None,
+    dtype: Annotated[
+        str,
+        typer.Option("--dtype", metavar="DTYPE", help="float32, bfloat16, float16 or auto; compared with float32."),
+    ] = "float32",
+    device: Annotated[str, typer.Option("--device", metavar="DEVICE", help="auto, cpu or cuda.")] = "auto",
+) -> None:
+    """Show versions, devices and embedded models; with --model, what its answers depend on besides the question."""
+    from veridical.cli.console import errors, results
     from veridical.runs.manifest import package_versions
+    from veridical.runs.progress import Terminal
 
+    if model is None and (dtype, device) != ("float32", "auto"):
+        raise UserError("--dtype and --device are about a model: name one with --model")
     console = results()
+    found = _probe(model, dtype, device, Terminal(errors())) if model is not None else []
     for name, version in package_versions().items():
         console.print(f"{name:14}{version}", markup=False)
     console.print(f"{'device':14}{_device()}", markup=False)
     console.print(f"{'smollm2':14}{_embedded()}", markup=False)
+    if model is not None:
+        console.print()
+        console.print(model, markup=False, style="bold")
+        _print(console, found)
+
+
+def _probe(name: str, dtype: str, device: str, progress: Progress) -> list[Finding]:
+    from veridical.models.protocol import Probed
+    from veridical.report.probes import dtype_finding, findings
+    from veridical.runs.agreement import answers, compare, sample
+    from veridical.runs.study import Loading
+
+    loading = Loading(dtype, device)
+    loading.check([name], modes=())
+    model = loading.load(name, progress)
+    found = findings(model.probe()) if isinstance(model, Probed) else []
+    used = model.fingerprint.parts["dtype"]
+    if used != "float32" and "loglikelihood" in model.modes:
+        asked = sample()
+        here = answers(model, asked, used, progress)
+        del model  # so that two copies need not fit at once
+        there = answers(Loading("float32", device).load(name, progress), asked, "float32", progress)
+        found.append(dtype_finding(used, compare(asked, here, there)))
+    return found
+
+
+def _print(console: Console, found: Sequence[Finding]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    if not found:
+        console.print("this kind of model has no probes")
+        return
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    table.add_column()
+    for finding in found:
+        table.add_row(*map(escape, finding))
+    console.print(table)
 
 
 def _device() -> str:

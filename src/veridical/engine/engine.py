@@ -16,7 +16,7 @@ from veridical.engine.attention import UnsupportedAttentionError
 from veridical.engine.generation import Generated, Generator
 from veridical.engine.hidden import HiddenStates
 from veridical.engine.memory import Budget
-from veridical.engine.plain import PlainGenerator, PlainScorer
+from veridical.engine.plain import PlainGenerator, plain_scorer
 from veridical.engine.scoring import PackedScorer
 from veridical.engine.targets import Scored
 
@@ -57,7 +57,7 @@ class Engine:
     def __init__(self, model: PreTrainedModel, *, stop: frozenset[int], batch_tokens: int | None = None) -> None:
         self.model = model.eval()  # type: ignore[no-untyped-call]
         self.budget = Budget(batch_tokens or default_batch_tokens(model))
-        self._plain = PlainScorer(model, self.budget)
+        self._plain = plain_scorer(model, self.budget)
         self._packed = PackedScorer(model, self.budget)
         self.path, self.reason = self._choose()
         self._generator = (
@@ -72,7 +72,7 @@ class Engine:
         """(index, log-likelihood of the continuation, natural log) for each sequence, as it is finished.
 
         No context may be empty; a sequence without a continuation runs for its hidden states alone. Each distinct
-        prefix runs once on the packed path.
+        prefix runs once on the packed path. An encoder-decoder's context goes through its encoder.
         """
         scorer = self._packed if self.path == "packed" else self._plain
         return scorer.score(sequences, hidden)

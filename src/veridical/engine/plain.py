@@ -14,6 +14,7 @@ from veridical.engine.generation import Generated
 from veridical.engine.hidden import HiddenStates
 from veridical.engine.logits import only_rows, rows_that_fit, target_log_probabilities
 from veridical.engine.memory import Budget
+from veridical.engine.seq2seq import EncoderDecoderScorer, decoder_start
 from veridical.engine.targets import Scored, run_tokens
 
 
@@ -107,6 +108,11 @@ class PlainScorer:
         return "position_ids" in inspect.signature(self.model.forward).parameters
 
 
+def plain_scorer(model: PreTrainedModel, budget: Budget) -> PlainScorer | EncoderDecoderScorer:
+    """The plain pass that fits the model."""
+    return EncoderDecoderScorer(model, budget) if model.config.is_encoder_decoder else PlainScorer(model, budget)
+
+
 class PlainGenerator:
     """Greedy decoding with the model's own `generate`, in batches of prompts of one length.
 
@@ -126,6 +132,8 @@ class PlainGenerator:
 
     @torch.inference_mode()
     def _generate(self, prompts: Sequence[tuple[int, ...]], max_new_tokens: int) -> Iterator[tuple[int, Generated]]:
+        # A decoder's output begins with the token that starts it, not with the prompt.
+        start_token = decoder_start(self.model) if self.model.config.is_encoder_decoder else None
         for length, same in groupby(
             sorted(range(len(prompts)), key=lambda i: len(prompts[i])), lambda i: len(prompts[i])
         ):
@@ -142,14 +150,14 @@ class PlainGenerator:
                         do_sample=False,
                         eos_token_id=sorted(self.stop) or None,
                         pad_token_id=min(self.stop, default=0),
-                        decoder_start_token_id=self.model.generation_config.decoder_start_token_id,
+                        decoder_start_token_id=start_token,
                     ),
                 )
-                new = output if self.model.config.is_encoder_decoder else output[:, length:]
+                new = output[:, 1:] if start_token is not None else output[:, length:]
                 yield from zip(batch, (self._cut(row) for row in new.tolist()), strict=True)
 
     def _cut(self, tokens: list[int]) -> Generated:
         for place, token in enumerate(tokens):
-            if token in self.stop and (place or not self.model.config.is_encoder_decoder):
+            if token in self.stop:
                 return Generated(tuple(tokens[:place]), "stop")
         return Generated(tuple(tokens), "length")

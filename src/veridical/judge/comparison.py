@@ -8,6 +8,7 @@ from itertools import combinations
 import polars as pl
 
 from veridical.items import Suite
+from veridical.judge.agreement import agreement
 from veridical.judge.answering import Answering, answerings
 from veridical.judge.baselines import is_baseline
 from veridical.judge.estimate import Settings, contrast, slice_contrast
@@ -30,9 +31,10 @@ def contrasts(
     """Differences with their intervals and tests, each record the side of its key less the side in `against`.
 
     Every prompt against the suite's first (within a model), every two models (under a prompt), both paired by
-    set; then the slices that the suite's measure set compares. Baselines are not compared. Arguments as for
-    `judge`. Each record with a raw p is followed by the same one with p adjusted by Holm's method, whose `null`
-    says so and over how many contrasts: prompts, models and slices are a family each.
+    set; then how often every two models agree, and the slices that the suite's measure set compares. Baselines
+    are not compared. Arguments as for `judge`. Each record with a raw p is followed by the same one with p
+    adjusted by Holm's method, whose `null` says so and over how many contrasts: prompts, models and slices are a
+    family each.
     """
     measures = measure_set(suite.measures)
     settings = Settings(level, draws, seed)
@@ -40,6 +42,7 @@ def contrasts(
     families = (
         list(_between(_prompt_pairs(suite, found), "prompt", measures, settings)),
         list(_between(_model_pairs(found), "model", measures, settings)),
+        [agreement(one, other, settings) for one, other in _model_pairs(found)],
         [slice_contrast(s.one, s.other, s.against, settings) for a in found for s in measures.slices(a)],
     )
     return [record for family in families for record in with_holm(family)]

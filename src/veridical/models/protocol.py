@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from veridical.items import Mode, Status, digest
 from veridical.prompts.template import Context
+
+if TYPE_CHECKING:
+    from veridical.engine.probes import Probes
 
 FinishReason = Literal["stop", "length", ""]
 
@@ -168,3 +171,10 @@ class LanguageModel(Protocol):
 
     def answer(self, requests: Iterable[Request]) -> Iterator[tuple[int, Outcome]]:
         """(position in `requests`, outcome) for every request, in the order in which they finish."""
+
+
+@runtime_checkable
+class Probed(Protocol):
+    """A model that can try how far its answers depend on batches and repetition."""
+
+    def probe(self) -> Probes: ...

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -53,6 +55,24 @@ def resolve(spec: str) -> Source:
     if not rest:
         raise UserError(f"model {spec!r} names nothing after the provider: write {provider}/PATH")
     return _gguf(spec, rest) if provider == "gguf" else _hugging_face(spec, rest)
+
+
+def classifies(architectures: Sequence[str]) -> bool:
+    """Whether a model of these architectures (as its config.json lists them) is a sequence classifier."""
+    return any(name.endswith("ForSequenceClassification") for name in architectures)
+
+
+def known_to_classify(source: Source) -> bool | None:
+    """Whether the source holds a sequence classifier; None where that shows only when it is loaded."""
+    if source.kind == "gguf":
+        return False
+    if source.kind == "hub":
+        return None
+    try:
+        config = json.loads((source.path / "config.json").read_text(encoding="utf-8"))
+        return classifies(config.get("architectures") or ())
+    except (OSError, ValueError, AttributeError):
+        return None
 
 
 def embedded_smollm2() -> Path | None:

@@ -19,6 +19,8 @@ scored with the continuation, and the sequence is marked `joined` and counted.""
 class TextEncoder:
     """A Hugging Face tokenizer, as the engine needs it."""
 
+    join_policy = JOIN_POLICY
+
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer
         self.opening = _opening_tokens(tokenizer)
@@ -71,6 +73,30 @@ class TextEncoder:
         ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
         # Only what the tokenizer puts *before* a text: an end-of-text it would append does not belong mid-way.
         return (*(self.opening if special else ()), *ids)
+
+
+class SeparateEncoder(TextEncoder):
+    """The tokenizer of an encoder-decoder: the context is a text of its own, and so is the continuation.
+
+    The encoder's text has whatever the tokenizer's own rule puts around one. The continuation has what the rule
+    puts before it, and no end of text: an answer may go on.
+    """
+
+    join_policy = "separate"
+
+    def context(self, rendered: Rendered) -> tuple[int, ...]:
+        special = adds_special_tokens(rendered)
+        return tuple(self.tokenizer(rendered.text, add_special_tokens=special)["input_ids"])
+
+    def sequence(self, rendered: Rendered, delimiter: str, continuation: str) -> TokenSequence:
+        return self._after(self.context(rendered), continuation)
+
+    def alone(self, continuation: str, delimiter: str) -> TokenSequence:
+        return self._after(self.context(Rendered("")) or self._start(), continuation)
+
+    def _after(self, context: tuple[int, ...], continuation: str) -> TokenSequence:
+        tokens = self._encode(continuation.lstrip(), special=bool(continuation.strip()))
+        return TokenSequence(context, tokens, len(continuation), len(continuation.encode()))
 
 
 def _opening_tokens(tokenizer: Any) -> tuple[int, ...]:

@@ -223,7 +223,7 @@ def _trade_off_rows(results: Results) -> list[Row]:
             values = {"c": c.value, "c_low": c.low, "c_high": c.high, "c_text": estimate(c)}
             values |= {"d": d.value, "d_low": d.low, "d_high": d.high, "d_text": estimate(d)}
             block = (answering.model, answering.mode, answering.answerer)
-            rows.append({**_who(results, answering), **values, "prompt": answering.prompt, "block": block})
+            rows.append({**_who(results, answering), **values, "prompt": answering.asked, "block": block})
     starts = {row["block"]: row for row in rows if row["prompt"] == START}
     for row in rows:
         start = starts.get(row.pop("block"), row)

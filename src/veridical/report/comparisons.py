@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from veridical.items import Factor
 from veridical.judge.measure import Measure
 from veridical.report.results import Answering, Results, contrast_name
 from veridical.report.texts import measure_label, slice_label
@@ -19,6 +20,8 @@ LEADING: tuple[Key, ...] = (
     ("aspectual_awareness_gap", ""),
 )
 """What is read first: the gain in C, the cost in D, and what becomes of the two summaries."""
+
+AGREEMENT: Key = ("agreement", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +46,21 @@ def comparisons(results: Results) -> list[Comparison]:
 
     A contrast that comes twice, the second time with an adjusted p, is one difference.
     """
-    found: dict[tuple[Answering, str], dict[Key, Difference]] = {}
+    found: dict[tuple[Answering, frozenset[tuple[str, Factor]]], dict[Key, Difference]] = {}
     for contrast in results.between:
         answering = Answering.of(contrast)
         if answering.reference:
             continue
-        cells = found.setdefault((answering, contrast_name(contrast)), {})
+        cells = found.setdefault((answering, frozenset((contrast.against or {}).items())), {})
         key = (contrast.measure, slice_label(contrast.slice))
         cells[key] = Difference(cells[key].measure, contrast) if key in cells else Difference(contrast)
-    return [Comparison(_heading(results, answering, cells), name, cells) for (answering, name), cells in found.items()]
+    return [_comparison(results, answering, cells) for (answering, _), cells in found.items()]
 
 
-def _heading(results: Results, answering: Answering, cells: Mapping[Key, Difference]) -> str:
-    against = next(iter(cells.values())).measure.against or {}
-    return results.heading(answering, without=tuple(against))
+def _comparison(results: Results, answering: Answering, cells: Mapping[Key, Difference]) -> Comparison:
+    first = next(iter(cells.values())).measure
+    heading = results.heading(answering, without=tuple(first.against or {}))
+    return Comparison(heading, contrast_name(first), cells)
 
 
 def columns(rows: Sequence[Comparison]) -> list[tuple[Key, str]]:

@@ -52,7 +52,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "number": texts.number,
-        "signed": texts.signed,
+        "point": texts.point,
         "interval": lambda measure: texts.span(measure.low, measure.high),
         "estimate": texts.estimate,
         "bounds": texts.bounds,

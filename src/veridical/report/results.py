@@ -14,7 +14,7 @@ from typing import Self
 
 from veridical.items import Factor
 from veridical.judge.measure import Measure
-from veridical.report.texts import GROUPS, spaced
+from veridical.report.texts import GROUPS, is_difference, spaced
 
 Slice = frozenset[tuple[str, Factor]]
 
@@ -38,6 +38,11 @@ class Answering:
     @classmethod
     def of(cls, measure: Measure) -> Self:
         return cls(measure.suite, measure.model, measure.answerer, measure.input, measure.prompt, measure.mode)
+
+    @property
+    def asked(self) -> str:
+        """The prompt, or the mode where it has none (`classify`)."""
+        return self.prompt or self.mode
 
     @property
     def constant(self) -> bool:
@@ -147,7 +152,7 @@ class Results:
         if answering.constant:
             return answering.answerer.replace("always:", "always ")
         lead = [answering.model] if model and len(self.models) > 1 else []
-        return " · ".join([*lead, answering.prompt, *self._particulars(answering)])
+        return " · ".join([*lead, answering.asked, *self._particulars(answering)])
 
     def heading(self, answering: Answering, without: Sequence[str] = ("prompt",)) -> str:
         """What stands over rows that differ only in the fields of `without`: the model, the prompt, the rest."""
@@ -161,7 +166,7 @@ class Results:
             parts.append(spaced(answering.answerer))
         if answering.input != "full":
             parts.append(spaced(answering.input))
-        if self.several_modes and answering.mode != "loglikelihood":
+        if self.several_modes and answering.prompt and answering.mode != "loglikelihood":
             parts.append(answering.mode)
         return parts
 
@@ -182,9 +187,13 @@ def _ordered(found: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
 
 
 def contrast_name(contrast: Measure) -> str:
-    """`dap less zero-shot`: the sides of a contrast by the key fields in which they differ."""
+    """`dap less zero-shot`: the sides of a contrast by the key fields in which they differ.
+
+    Sides that are measured together, not subtracted, are joined by `and`.
+    """
+    joint = "less" if is_difference(contrast) else "and"
     sides = []
     for key, other in (contrast.against or {}).items():
         own = contrast.slice.get(key, getattr(contrast, key, "all"))
-        sides.append(f"{spaced(str(own))} less {spaced(str(other))}")
+        sides.append(f"{spaced(str(own))} {joint} {spaced(str(other))}")
     return ", ".join(sides)

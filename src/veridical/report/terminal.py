@@ -20,9 +20,9 @@ from rich.text import Text
 
 from veridical.items import Suite
 from veridical.judge.measure import Measure
-from veridical.report.comparisons import LEADING, Comparison, comparisons
+from veridical.report.comparisons import AGREEMENT, LEADING, Comparison, comparisons
 from veridical.report.comparisons import columns as contrast_columns
-from veridical.report.results import Answering, Results
+from veridical.report.results import Answering, Results, contrast_name
 from veridical.report.texts import (
     GROUPS,
     estimate,
@@ -104,11 +104,13 @@ def _suite(suite: Suite, results: Results, width: int) -> Iterable[RenderableTyp
     yield Text(heading, style="bold")
     if not results.imperfective:
         yield from _generic(results, width)
+        yield from _agreement(results)
         return
     yield from _answer_table(_imperfective_columns(results), _rows(results, results.references), width)
     yield Text(_legend(results), style="dim")
     yield from _classes(results, width)
     yield from _contrasts(results, width)
+    yield from _agreement(results)
 
 
 def _estimates(heading: str, lookup: Lookup) -> Column:
@@ -150,7 +152,7 @@ def _rows(results: Results, references: Sequence[Answering]) -> list[Row]:
             if own != heading:
                 rows.append(Row(own))
                 heading = own
-            rows.append(Row(f"  {answering.prompt}", answering))
+            rows.append(Row(f"  {answering.asked}", answering))
 
     block(results.answers)
     if references:
@@ -282,6 +284,23 @@ def _contrasts(results: Results, width: int) -> Iterable[RenderableType]:
         yield table
     if not wide:
         yield Text("Left out at this width: intervals.", style="dim")
+
+
+def _agreement(results: Results) -> Iterable[RenderableType]:
+    """How often every two models give the same label, whatever is right."""
+    rows = [(row, row.cells[AGREEMENT].measure) for row in comparisons(results) if AGREEMENT in row.cells]
+    if not rows:
+        return
+    yield Text()
+    yield Text("Agreement: share of items with the same label", style="bold")
+    for heading, block in groupby(rows, key=lambda pair: pair[0].heading):
+        yield Text(heading, style="bold")
+        table = Table.grid(padding=(0, 2))
+        table.add_column(overflow="fold")
+        table.add_column(justify="right", no_wrap=True)
+        for _, measure in block:
+            table.add_row(Padding(contrast_name(measure), (0, 0, 0, 2)), estimate(measure))
+        yield table
 
 
 def _generic(results: Results, width: int) -> Iterable[RenderableType]:

@@ -61,6 +61,9 @@ MEASURES: Mapping[str, MeasureText] = {
     "constant_share": MeasureText(
         "Constant share", "Share of the most frequent answer. Near 1 is a constant responder, whatever it scores."
     ),
+    "agreement": MeasureText(
+        "Agreement", "Share of items on which two models give the same label, right or wrong. 1: they never differ."
+    ),
     "balanced_accuracy": MeasureText("Balanced accuracy", "Mean recall over the gold labels that occur."),
     "pair_recovery": MeasureText("Pair recovery", "Share of pairs with both endpoints right."),
     "address_accuracy": MeasureText("Address accuracy", "Accuracy on whether the evidence addresses the target."),
@@ -78,6 +81,9 @@ MEASURES: Mapping[str, MeasureText] = {
         "Matching correctness", "Threshold at which seed-variant accuracy comes closest to seed accuracy."
     ),
 }
+
+NOT_A_DIFFERENCE = ("agreement",)
+"""Measures of two sides together, which have no sign."""
 
 GROUPS: Mapping[str, str] = {
     "A": "interrupted accomplishment",
@@ -131,8 +137,19 @@ def estimate(measure: Measure | None) -> str:
     """`.47 [.38, .57]`; differences carry their sign."""
     if measure is None:
         return MISSING
-    value = signed(measure.value) if measure.against is not None else number(measure.value)
-    return f"{value} {span(measure.low, measure.high)}".rstrip()
+    return f"{point(measure)} {span(measure.low, measure.high)}".rstrip()
+
+
+def point(measure: Measure | None) -> str:
+    """The value alone: `.47`; a difference carries its sign."""
+    if measure is None:
+        return MISSING
+    return signed(measure.value) if is_difference(measure) else number(measure.value)
+
+
+def is_difference(measure: Measure) -> bool:
+    """Whether it is one side less another."""
+    return measure.against is not None and measure.measure not in NOT_A_DIFFERENCE
 
 
 def bounds(measure: Measure) -> str:

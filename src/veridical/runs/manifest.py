@@ -26,12 +26,17 @@ class Part(BaseModel):
 
 
 class ModelEntry(Part):
-    """The model: its name as the user spelt it, and what makes its answers what they are."""
+    """The model: its name as the user spelt it, and what makes its answers what they are.
+
+    `probes` holds the fields of `veridical.engine.probes.Probes` as found when the run was begun; None where the
+    model has no probes.
+    """
 
     name: str
     fingerprint: Mapping[str, str]
     digest: str
     n_parameters: int | None = None
+    probes: Mapping[str, bool | int | float | str | None] | None = None
 
 
 class SuiteEntry(Part):

@@ -6,7 +6,7 @@ import gc
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ import polars as pl
 from veridical.errors import UserError, unknown
 from veridical.items import Mode, Suite
 from veridical.judge.measure import Measure
-from veridical.models.protocol import GenerationSettings, LanguageModel
+from veridical.models.protocol import CLASSIFIER_MODES, LANGUAGE_MODES, GenerationSettings, LanguageModel, Probed
 from veridical.runs import manifest as manifests
 from veridical.runs.execute import Tally, execute, prepare
 from veridical.runs.files import writable_folder
@@ -143,7 +143,7 @@ def run(
         model: models as the command line spells them (`smollm2`, `hf/ORG/NAME`, `hf/PATH`), or objects that
             keep the protocol of `veridical.models.protocol.LanguageModel`.
         prompts: the prompts' names; every prompt that fits the mode where None.
-        mode: `loglikelihood`, `generate`, or both.
+        mode: `loglikelihood`, `generate` or both; `classify` for sequence classifiers, which have no other.
         inputs: what to show of the items; `full` and every restricted input of the suite where None.
         data: a file in place of the suite's own items, for suites that read one.
         limit: at most this many item sets of each suite, chosen by `seed`; a larger limit only adds sets.
@@ -173,14 +173,17 @@ def run(
     study = Path(out) if out is not None else default_out(names)
     _check_study(study, plans)
     settings = GenerationSettings(max_new_tokens)
-    loading = _Loading(dtype, device, batch_tokens, template_args or {})
-    loading.check(models)
+    loading = Loading(dtype, device, batch_tokens, template_args or {})
+    loading.check(models, wishes.modes)
     failed = 0
     with writable_folder(study):
         for line in (line for one in plans for line in one.skipped):
             progress.say(line)
         for given in models:
-            failed += _ask(loading.load(given, progress), study, plans, wishes, settings, progress)
+            asked = loading.load(given, progress)
+            _check_modes(asked.name, asked.modes, wishes.modes)
+            failed += _ask(asked, study, plans, wishes, settings, progress)
+            del asked
             _free_memory()
         progress.say("judging")
         result = Study(study, Judgement(tuple(open_runs([study]))), failed)
@@ -220,27 +223,32 @@ def _check_study(study: Path, plans: Sequence[Plan]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Loading:
+class Loading:
     """How models given by name are loaded."""
 
     dtype: str
     device: str
-    batch_tokens: int | None
-    template_args: Mapping[str, object]
+    batch_tokens: int | None = None
+    template_args: Mapping[str, object] = field(default_factory=dict)
 
-    def check(self, models: Sequence[str | LanguageModel]) -> None:
-        """Raise UserError for a name or a setting that is wrong, before any model is loaded."""
+    def check(self, models: Sequence[str | LanguageModel], modes: Sequence[Mode]) -> None:
+        """Raise UserError for a name, setting or mode that is wrong, as far as it shows before a model is loaded."""
+        for model in models:
+            if not isinstance(model, str):
+                _check_modes(model.name, model.modes, modes)
         names = [model for model in models if isinstance(model, str)]
         if names:
             from veridical.models import DEVICES, DTYPES
-            from veridical.models.sources import resolve
+            from veridical.models.sources import known_to_classify, resolve
 
             if self.dtype not in DTYPES:
                 raise unknown("dtype", self.dtype, DTYPES)
             if self.device.partition(":")[0] not in DEVICES:
                 raise unknown("device", self.device, DEVICES)
             for name in names:
-                resolve(name)
+                known = known_to_classify(resolve(name))
+                if known is not None:
+                    _check_modes(name, CLASSIFIER_MODES if known else LANGUAGE_MODES, modes)
 
     def load(self, given: str | LanguageModel, progress: Progress) -> LanguageModel:
         if not isinstance(given, str):
@@ -255,6 +263,13 @@ class _Loading:
             batch_tokens=self.batch_tokens,
             template_args=self.template_args,
         )
+
+
+def _check_modes(name: str, has: Sequence[Mode], wanted: Sequence[Mode]) -> None:
+    if lacking := [mode for mode in wanted if mode not in has]:
+        kind = "a sequence classifier" if has == CLASSIFIER_MODES else "a language model"
+        others = " and ".join(has)
+        raise UserError(f"model {name!r} is {kind} and cannot be asked in mode {lacking[0]}: it has mode {others}")
 
 
 def _free_memory() -> None:
@@ -275,7 +290,11 @@ def _ask(
     """Ask one model all plans; gives the number of requests that failed."""
     prepared = prepare(model, plans, settings, progress)
     folder = run_folder(study, model)
-    store = RunStore(folder, _manifest(model, plans, wishes, settings), plans)
+    manifest = _manifest(model, plans, wishes, settings)
+    if isinstance(model, Probed) and not manifests.is_run(folder):
+        entry = manifest.model.model_copy(update={"probes": asdict(model.probe())})
+        manifest = manifest.model_copy(update={"model": entry})
+    store = RunStore(folder, manifest, plans)
     tally = execute(model, store, prepared, progress)
     store.note(open_run(folder).notes())
     progress.say(_told(model.name, tally))
