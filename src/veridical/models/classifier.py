@@ -1,0 +1,194 @@
+"""Sequence classifiers (natural language inference and its like): labels by the names of classes."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from typing import Any
+
+import torch
+from transformers import PreTrainedModel
+
+from veridical.engine.engine import default_batch_tokens
+from veridical.engine.memory import Budget
+from veridical.errors import UserError
+from veridical.items import Mode, Status, digest
+from veridical.models.checkpoint import longest_sequence, tokenizer_state
+from veridical.models.protocol import (
+    CLASSIFIER_MODES,
+    ChoiceScore,
+    Fingerprint,
+    GenerationSettings,
+    Outcome,
+    Query,
+    Request,
+    TokenSequence,
+)
+from veridical.prompts.template import TextPair
+
+VERSION = "1"
+"""Part of every request's key: raised when a change here can move a score."""
+
+_NO_TOKEN = -1
+
+Pair = tuple[tuple[int, ...], tuple[int, ...]]
+"""Token ids, and which text each is of (empty where the tokenizer does not say)."""
+
+
+class SequenceClassifier:
+    """A classifier of pairs of texts with local weights. See `veridical.models.protocol.LanguageModel`.
+
+    The score of a choice is the log-softmax, over all classes and in float32, of the class that has one of the
+    choice's names. Nothing is padded: a batch holds pairs of one length.
+    """
+
+    modes: tuple[Mode, ...] = CLASSIFIER_MODES
+
+    def __init__(
+        self, name: str, model: PreTrainedModel, tokenizer: Any, *, weights: str, batch_tokens: int | None = None
+    ) -> None:
+        """`weights` identifies the weights: a hash, or a revision of the hub's."""
+        self._name = name
+        self.model = model.eval()  # type: ignore[no-untyped-call]
+        self.tokenizer = tokenizer
+        self.budget = Budget(batch_tokens or default_batch_tokens(model))
+        self.class_names = {int(number): str(label) for number, label in (model.config.id2label or {}).items()}
+        self.longest = longest_sequence(model, tokenizer)
+        self.n_tokens_run = 0
+        self._segmented = "token_type_ids" in inspect.signature(model.forward).parameters
+        self._ends_with_padding = _ends_with_padding(model, tokenizer)
+        self._fingerprint = Fingerprint(
+            {
+                "weights": weights,
+                "dtype": str(model.dtype).removeprefix("torch."),
+                "device": model.device.type,
+                "tokenizer": digest(tokenizer_state(tokenizer)),
+                "classes": digest(sorted(self.class_names.items())),
+                "engine": f"classifier/{VERSION}",
+            }
+        )
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return self._fingerprint
+
+    @property
+    def n_parameters(self) -> int | None:
+        return int(self.model.num_parameters())
+
+    def prepare(self, query: Query, settings: GenerationSettings | None = None) -> Request:
+        """Raises UserError for a query that is no pair of texts, and where a choice has not exactly one class."""
+        pair = query.contexts[0]
+        if not isinstance(pair, TextPair) or not query.classes:
+            raise UserError(f"model {self._name!r} is a sequence classifier: ask it with --mode classify")
+        # As a batch of one: a second text that is empty would otherwise count as none.
+        encoded = self.tokenizer([pair.first], [pair.second], truncation=False)
+        tokens = tuple(encoded["input_ids"][0])
+        segments = tuple(encoded["token_type_ids"][0]) if self._segmented and "token_type_ids" in encoded else ()
+        return Request(
+            tuple(TokenSequence(tokens, (number,), segments=segments) for number in self._numbers(query.classes))
+        )
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[tuple[int, Outcome]]:
+        waiting: dict[Pair, list[tuple[int, Request]]] = {}
+        for index, request in enumerate(requests):
+            tokens, segments = request.sequences[0].context, request.sequences[0].segments
+            if not tokens:
+                yield index, Outcome(Status.EMPTY, detail="no token to classify")
+            elif len(tokens) > self.longest:
+                detail = f"{len(tokens)} tokens; the model takes {self.longest}"
+                yield index, Outcome(Status.TOO_LONG, detail=detail)
+            else:
+                waiting.setdefault((tokens, segments), []).append((index, request))
+        pairs = list(waiting)
+        for place, scores in self.budget.each(len(pairs), lambda places: self._scores([pairs[i] for i in places])):
+            for index, request in waiting[pairs[place]]:
+                yield index, _scored(request, scores)
+
+    def _numbers(self, classes: Sequence[Sequence[str]]) -> list[int]:
+        """The number of each choice's class, found by name."""
+        numbers = []
+        for names in classes:
+            known = {name.casefold() for name in names}
+            found = [number for number, label in self.class_names.items() if label.casefold() in known]
+            if len(found) != 1:
+                raise UserError(self._unusable(classes, names, len(found)))
+            numbers.extend(found)
+        return numbers
+
+    def _unusable(self, classes: Sequence[Sequence[str]], names: Sequence[str], n_found: int) -> str:
+        holds = ", ".join(f"{number}: {label}" for number, label in sorted(self.class_names.items()))
+        needs = "; ".join(" or ".join(names) for names in classes)
+        return (
+            f"model {self._name!r} has {'no class' if not n_found else f'{n_found} classes'} named "
+            f"{' or '.join(names)}: the id2label of its config.json holds {holds}; one class is needed for each of: "
+            f"{needs}"
+        )
+
+    @torch.inference_mode()
+    def _scores(self, pairs: Sequence[Pair]) -> Iterator[tuple[int, list[float]]]:
+        """(place in `pairs`, log-softmax over the classes) for each pair."""
+        for batch in self._batches(pairs):
+            inputs = {"input_ids": self._tensor([pairs[place][0] for place in batch])}
+            inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
+            if pairs[batch[0]][1]:
+                inputs["token_type_ids"] = self._tensor([pairs[place][1] for place in batch])
+            with self._nothing_is_padding():
+                logits = self.model(**inputs).logits
+            self.n_tokens_run += inputs["input_ids"].numel()
+            yield from zip(batch, torch.log_softmax(logits.float(), dim=-1).tolist(), strict=True)
+
+    def _batches(self, pairs: Sequence[Pair]) -> Iterator[list[int]]:
+        """Places of pairs that run together: of one length, and alike in what else a pass must share."""
+        end = self.model.config.eos_token_id
+
+        def shape(place: int) -> tuple[int, bool, int]:
+            tokens, segments = pairs[place]
+            # BART's head takes the last end of text, and refuses a batch whose rows have not equally many.
+            return len(tokens), bool(segments), tokens.count(end) if isinstance(end, int) else 0
+
+        # Longest first: a batch that does not fit shows at the start.
+        for (length, *_), same in groupby(sorted(range(len(pairs)), key=shape, reverse=True), shape):
+            places = list(same)
+            at_once = max(1, self.budget.batch_tokens // length)
+            yield from (places[start : start + at_once] for start in range(0, len(places), at_once))
+
+    @contextmanager
+    def _nothing_is_padding(self) -> Iterator[None]:
+        """Within this context the model takes no token of the texts for padding, even where pad = end of text.
+
+        A causal classifier looks for the last token that is not the configured padding, and refuses batches where
+        none is configured. Only where the tokenizer itself ends every text with that token is it left alone: what
+        such a model was taught to read is the token before.
+        """
+        config = self.model.config.get_text_config()
+        before = getattr(config, "pad_token_id", None)
+        if not self._ends_with_padding:
+            config.pad_token_id = _NO_TOKEN
+        try:
+            yield
+        finally:
+            config.pad_token_id = before
+
+    def _tensor(self, rows: Sequence[tuple[int, ...]]) -> torch.Tensor:
+        return torch.tensor(rows, dtype=torch.long, device=self.model.device)
+
+
+def _ends_with_padding(model: PreTrainedModel, tokenizer: Any) -> bool:
+    bare = tokenizer("a", "b", add_special_tokens=False)["input_ids"]
+    whole = tokenizer("a", "b")["input_ids"]
+    padding = getattr(model.config.get_text_config(), "pad_token_id", None)
+    return bool(whole) and whole[-1] == padding and whole[-1:] != bare[-1:]
+
+
+def _scored(request: Request, scores: Sequence[float]) -> Outcome:
+    chosen = tuple(ChoiceScore(scores[sequence.continuation[0]], 1, 1, 1) for sequence in request.sequences)
+    finite = all(math.isfinite(score.total) for score in chosen)
+    return Outcome(Status.OK if finite else Status.NON_FINITE, chosen)
