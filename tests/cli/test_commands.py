@@ -187,13 +187,12 @@ def test_the_default_study_is_named_after_suite_and_time(suite_file, model, tmp_
 
 SLOW = """
 import sys
-import veridical.models, veridical.models.sources
+import veridical.models
 from tests.runs.toy import ToyModel
 from veridical.cli import main
 from veridical.runs import store
 store.FLUSH_ANSWERS = 5
 veridical.models.load = lambda spec, **options: ToyModel(name=spec, seconds=float(sys.argv.pop()))
-veridical.models.sources.resolve = lambda spec: spec
 sys.exit(main(sys.argv[1:-1]))
 """
 

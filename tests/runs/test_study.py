@@ -20,7 +20,6 @@ from veridical import models
 from veridical.errors import UserError
 from veridical.items import Grouping
 from veridical.judge.frame import SCHEMA
-from veridical.models import sources
 from veridical.runs import store
 from veridical.runs.load import open_runs
 from veridical.runs.manifest import read_manifest
@@ -320,7 +319,6 @@ def test_a_model_is_freed_before_the_next_is_loaded(tmp_path, monkeypatch):
         return model
 
     monkeypatch.setattr(models, "load", load)
-    monkeypatch.setattr(sources, "resolve", lambda spec: spec)
     study = veridical.run(toy_suite(1), model=["hf/a/one", "hf/a/two", "hf/a/three"], out=tmp_path)
     assert len(study.runs) == len(alive) == 3
 
@@ -473,7 +471,7 @@ def test_whichever_write_fails_it_is_one_line_and_the_run_goes_on_later(tmp_path
 
 def test_a_mode_that_a_model_lacks_is_refused_before_anything_is_asked(tmp_path):
     first, second = ToyModel(), ToyModel("hf/toys/classifier", modes=("classify",))
-    with pytest.raises(UserError, match="'hf/toys/classifier' is a sequence classifier .* it has mode classify"):
+    with pytest.raises(UserError, match=r"'hf/toys/classifier' is a sequence classifier .* it has mode classify"):
         veridical.run(toy_suite(1), model=[first, second], out=tmp_path / "s")
     assert first.asked == []
     assert not (tmp_path / "s").exists()

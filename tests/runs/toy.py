@@ -89,7 +89,7 @@ class ToyModel:
     def prepare(self, query: Query, settings: GenerationSettings | None = None) -> Request:
         if isinstance(pair := query.contexts[0], TextPair):
             context = _ids(f"{pair.first}|{pair.second}")
-            return Request(tuple(TokenSequence(context, _ids(names[0])) for names in query.classes))
+            return Request(tuple(TokenSequence(context, _ids(names[0])[:1], 1, 1) for names in query.classes))
         texts = [
             "".join(self.template.format(role=m.role, text=m.content) for m in context.messages)
             if isinstance(context, Conversation)
