@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-traps clean
+.PHONY: help demo test check test-traps bench clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -38,5 +38,19 @@ test: $(VENV)/test  ## the tests
 test-traps: $(VENV)/test  ## bring each known bug back, and see its test fail
 	$(BIN)/python tests/traps.py
 
+.venv-peer/ready:
+	$(PYTHON) -m venv .venv-peer
+	.venv-peer/bin/python -m pip install --quiet --constraint constraints.txt torch
+	.venv-peer/bin/python -m pip install --quiet --constraint constraints.txt transformers accelerate 'lm-eval[hf]==0.4.13'
+	touch $@
+
+bench: $(VENV)/demo .venv-peer/ready  ## measure speed and memory against peers (about an hour on 2 idle cores)
+	$(BIN)/python benchmarks/body_rate.py
+	for work in imperfective piqa-0 piqa-5 openbookqa-0 openbookqa-5 hellaswag-5; do \
+	  $(BIN)/python benchmarks/scoring.py $$work --peer .venv-peer/bin/python || exit 1; done
+	$(BIN)/python benchmarks/generation.py
+	$(BIN)/python benchmarks/hidden_states.py
+	$(BIN)/python benchmarks/growth.py
+
 clean:  ## remove what was made
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache build dist
+	rm -rf $(VENV) .venv-peer .mypy_cache .ruff_cache .pytest_cache build dist

@@ -55,6 +55,7 @@ class Engine:
     trial_error: float | None = None
 
     def __init__(self, model: PreTrainedModel, *, stop: frozenset[int], batch_tokens: int | None = None) -> None:
+        self.stop = stop
         self.model = model.eval()  # type: ignore[no-untyped-call]
         self.budget = Budget(batch_tokens or default_batch_tokens(model))
         self._plain = plain_scorer(model, self.budget)
@@ -67,6 +68,11 @@ class Engine:
     @property
     def name(self) -> str:
         return f"{self.path}/{VERSION}"
+
+    @property
+    def n_tokens_run(self) -> int:
+        """Tokens that scoring has put through the model so far, padding included."""
+        return self._packed.n_tokens_run + self._plain.n_tokens_run
 
     def score(self, sequences: Sequence[Scored], hidden: HiddenStates | None = None) -> Iterator[tuple[int, float]]:
         """(index, log-likelihood of the continuation, natural log) for each sequence, as it is finished.
