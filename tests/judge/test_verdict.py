@@ -8,7 +8,7 @@ from veridical.judge import baseline_frame, judge
 from veridical.judge.measure import Measure
 from veridical.judge.verdict import percent, verdict, verdicts
 
-from .judging import frame, group_answers, in_sets, item, paradox
+from .judging import frame, group_answers, in_sets, item, paradox, quads
 
 ASKED = paradox()
 
@@ -58,7 +58,7 @@ RULES = {
     ),
     "bias with a gap": (
         paradox_records((0.7, 0.6, 0.78), (0.25, 0.15, 0.35)),
-        ("m, dap, generate: teleological bias", "less often than it accepts activities", "+0.25"),
+        ("m, dap, generate: teleological bias", "less often than it accepts activities", "+.25"),
     ),
     "bias the wrong way round": (
         paradox_records((0.9, 0.83, 0.94), (-0.3, -0.4, -0.2), d=(0.6, 0.5, 0.69)),
@@ -78,7 +78,7 @@ RULES = {
     ),
     "aware": (
         paradox_records((0.09, 0.05, 0.16), (0.83, 0.74, 0.89)),
-        ("aware of aspect", "+0.83", "TBR 9 %"),
+        ("aware of aspect", "+.83", "TBR 9 %"),
     ),
     "aware but for cancelled goals": (
         paradox_records((0.16, 0.1, 0.24), (0.81, 0.71, 0.87), cancelled=(0.57, 0.51, 0.66)),
@@ -90,7 +90,7 @@ RULES = {
     ),
     "wide intervals": (
         paradox_records((0.6, 0.31, 0.83), (0.3, -0.1, 0.6)),
-        ("inconclusive on 100 sets", "TBR 60 %, interval 31 to 83 %", "-0.10 to +0.60"),
+        ("inconclusive on 100 sets", "TBR 60 %, interval 31 to 83 %", "−.10 to +.60"),
     ),
 }  # fmt: skip
 
@@ -208,3 +208,15 @@ def test_every_answering_of_a_model_gets_a_sentence_and_no_baseline_does() -> No
 def test_a_verdict_is_about_one_answering() -> None:
     with pytest.raises(ValueError, match="one answering"):
         verdict([])
+
+
+def test_sentences_name_their_suite_where_there_are_several() -> None:
+    asked = (paradox(4, 4), quads(4).model_copy(update={"name": "within"}))
+    records = [
+        record
+        for one in asked
+        for record in judge(one, frame(one, {item.name: "True" for item in one.items}), draws=100)
+    ]
+    assert [said.partition(",")[0] for said in verdicts(records)] == [one.name for one in asked]
+    alone = [record for record in records if record.suite == asked[0].name]
+    assert verdicts(alone)[0].startswith("m, zero-shot")

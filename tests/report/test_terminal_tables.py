@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
+import polars as pl
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from tests.report.synthetic import Study
+from tests.report.synthetic import Study, measures_of
 from veridical.judge.measure import Measure
 from veridical.report.terminal import render
+from veridical.runs.plan import narrow
 
 
 def printed(study: Study, width: int, measures: list[Measure] | None = None, verdicts: tuple[str, ...] = ()) -> str:
@@ -142,3 +144,33 @@ def test_many_slices_are_left_to_the_page(study: Study) -> None:
     whole = Measure(**key, measure="pair_recovery", value=0.5)
     slices = [Measure(**key, measure="pair_recovery", slice={"kind": i}, value=0.5) for i in range(60)]
     assert "60 measures by slice are in the page." in printed(study, 100, [whole, *slices])
+
+
+def test_what_was_not_answered_is_bounded_below_the_table(study: Study) -> None:
+    """10 of 20 C answers missing: all of them True or none moves TBR by half."""
+    broken = study.frame.with_columns(
+        pl.when((pl.col("prompt") == "dap") & pl.col("item").is_in(ambiguous(study)[:10]))
+        .then(pl.lit("unparsed"))
+        .otherwise(pl.col("status"))
+        .alias("status")
+    ).with_columns(pl.when(pl.col("status") == "ok").then(pl.col("label")).alias("label"))
+    text = " ".join(printed(study, 100, measures_of(study.suite, broken)).split())
+    found = re.search(r"Bounds, smollm2[^:]*dap[^:]*: .*?TBR (\S+) to (\S+),", text)
+    assert found
+    assert float(found[2]) - float(found[1]) == pytest.approx(0.5)
+
+
+def ambiguous(study: Study) -> list[str]:
+    return [item.id for item in study.suite.items if item.factors["group"] == "C"]
+
+
+def test_rows_over_fewer_items_are_named(study: Study) -> None:
+    part = study.frame.filter((pl.col("prompt") != "dap") | ~pl.col("item").is_in(ambiguous(study)))
+    smaller = narrow(study.suite, [item.id for item in study.suite.items if item.id not in ambiguous(study)])
+    records = [
+        *(m for m in measures_of(study.suite, study.frame) if m.prompt != "dap"),
+        *(m for m in measures_of(smaller, part.filter(prompt="dap")) if m.prompt == "dap"),
+    ]
+    text = " ".join(printed(study, 100, records).split())
+    assert "Not all rows are over the same items:" in text
+    assert "Not all rows" not in printed(study, 100)

@@ -87,10 +87,17 @@ def _rate(measure: Measure) -> str:
 
 
 def _difference(measure: Measure) -> str:
-    value = f"{measure.value or 0.0:+.2f}"
+    value = _signed(measure.value or 0.0)
     if measure.low is None or measure.high is None:
         return f"{value}, no interval"
-    return f"{value}, interval {measure.low:+.2f} to {measure.high:+.2f}"
+    return f"{value}, interval {_signed(measure.low)} to {_signed(measure.high)}"
+
+
+def _signed(value: float) -> str:
+    """As in the tables: `+.44`, `−.05`, `.00`, `−1.00`."""
+    digits = f"{abs(value):.2f}"
+    sign = "" if digits == "0.00" else "+" if value > 0 else "−"
+    return sign + (digits.removeprefix("0"))
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -198,7 +205,7 @@ def _inconclusive(reading: Reading) -> str | None:
     if tbr is None:
         return None
     told = f"TBR {_rate(tbr)}" + (f"; gap {_difference(gap)}" if gap else "")
-    return f"inconclusive on {tbr.n_sets} sets: {told}"
+    return f"inconclusive on {tbr.n_sets} {'set' if tbr.n_sets == 1 else 'sets'}: {told}"
 
 
 def _accuracy(reading: Reading) -> str | None:
@@ -222,8 +229,8 @@ RULES: tuple[Callable[[Reading], str | None], ...] = (
 )
 
 
-def verdict(measures: Sequence[Measure]) -> str:
-    """One sentence on one answering: its measures, contrasts left aside.
+def verdict(measures: Sequence[Measure], *, name_suite: bool = False) -> str:
+    """One sentence on one answering: its measures, contrasts left aside. `name_suite` says which suite it is about.
 
     Raises ValueError where the measures are of no answering or of several.
     """
@@ -233,7 +240,7 @@ def verdict(measures: Sequence[Measure]) -> str:
         raise ValueError(f"a verdict is about one answering, not {len(keys)}")
     reading = Reading(own)
     first = own[0]
-    who = ", ".join(part for part in (first.model, first.prompt, first.mode) if part)
+    who = ", ".join(part for part in (first.suite if name_suite else "", first.model, first.prompt, first.mode) if part)
     for rule in RULES:
         sentence = rule(reading)
         if sentence is not None:
@@ -243,12 +250,16 @@ def verdict(measures: Sequence[Measure]) -> str:
 
 
 def verdicts(measures: Iterable[Measure]) -> list[str]:
-    """A sentence for each answering that saw the whole item and is no baseline, in the order of appearance."""
+    """A sentence for each answering that saw the whole item and is no baseline, in the order of appearance.
+
+    Where there are several suites, each sentence names its own.
+    """
     grouped: dict[tuple[str, ...], list[Measure]] = {}
     for measure in measures:
         if measure.against is None and measure.input == "full" and measure.answerer == "model":
             grouped.setdefault(_key(measure), []).append(measure)
-    return [verdict(group) for group in grouped.values()]
+    several = len({key[0] for key in grouped}) > 1
+    return [verdict(group, name_suite=several) for group in grouped.values()]
 
 
 def _key(measure: Measure) -> tuple[str, ...]:

@@ -234,7 +234,29 @@ def _legend(results: Results) -> str:
     ]
     if missing:
         lines.append(f"Not ok: {'; '.join(missing)}.")
+        lines += [line for answering in results.answers if (line := _bounds(results, answering))]
+    sizes = {a: len_ for a in results.answers if (len_ := sum(results.statuses(a).values()))}
+    if fewer := [a for a in sizes if sizes[a] < max(sizes.values())]:
+        parts = [f"{results.name(a, model=True)} {sizes[a]:,} items" for a in fewer]
+        lines.append(f"Not all rows are over the same items: {'; '.join(parts)}; the others {max(sizes.values()):,}.")
     return "\n".join(lines)
+
+
+def _bounds(results: Results, answering: Answering) -> str:
+    """What the rates could be, whatever the answers that are missing would have been."""
+    if not not_ok(results.statuses(answering)):
+        return ""
+    named = [(group, results.get(answering, "accuracy", group=group)) for group in results.groups]
+    named += [(name, results.whole(answering, key)) for name, key in _BOUNDED]
+    ranges = [
+        f"{name} {number(measure.bound_low)} to {number(measure.bound_high)}"
+        for name, measure in named
+        if measure is not None and measure.bound_low is not None and measure.bound_low != measure.bound_high
+    ]
+    return f"Bounds, {results.name(answering, model=True)}: {', '.join(ranges)}." if ranges else ""
+
+
+_BOUNDED = (("TBR", "tbr"), ("gap", "aspectual_awareness_gap"))
 
 
 def _classes(results: Results, width: int) -> Iterable[RenderableType]:

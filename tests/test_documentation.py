@@ -1,0 +1,30 @@
+"""What the documentation shows is what the program takes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from veridical.suites.files import read_suite
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/README*.md")})
+
+
+def test_the_suite_file_of_the_documentation_is_one(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "suite-files.md").read_text(encoding="utf-8")
+    block = re.search(r"```json\n(.*?)```", text, re.DOTALL)
+    assert block
+    file = tmp_path / "suite.jsonl"
+    file.write_text(block[1], encoding="utf-8")
+    suite = read_suite(file)
+    assert (suite.name, len(suite.items), list(suite.grouping().sets())) == ("habits", 2, ["Ada"])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_to_files_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
+        if not target.startswith(("http://", "https://")):
+            assert (page.parent / target).exists(), target
