@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Literal, Self
 
-from jinja2 import StrictUndefined, Template, TemplateError
+from jinja2 import StrictUndefined, Template, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
@@ -52,9 +52,22 @@ class TextPair:
 Context = Conversation | PlainText | TextPair
 
 
+_OTHER_TEMPLATES = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
+
+
 @lru_cache(maxsize=256)
 def _compiled(source: str) -> Template:
+    """Raises whatever Jinja does, and ValueError for a template that needs another: there are none to be had."""
+    if next(_ENVIRONMENT.parse(source).find_all(_OTHER_TEMPLATES), None) is not None:
+        raise ValueError("a prompt's template cannot include, import or extend another")
     return _ENVIRONMENT.from_string(source)
+
+
+def _reason(error: Exception) -> str:
+    """What a template did wrong. Code in a template may raise anything, and some of it says nothing."""
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    return f"{error}" or type(error).__name__
 
 
 class Prompt(BaseModel):
@@ -82,25 +95,31 @@ class Prompt(BaseModel):
 
     @model_validator(mode="after")
     def _templates_compile(self) -> Self:
+        asked = ("user",) if self.plain else ("system", "user", "assistant")
+        if not any(getattr(self, part).strip() for part in asked):
+            raise ValueError(f"prompt {self.name!r} is empty: there is nothing to ask")
         for part in ("system", "user", "assistant"):
             try:
                 _compiled(getattr(self, part))
-            except TemplateError as error:
-                raise ValueError(f"template {part!r} of prompt {self.name!r}: {error}") from error
+            except Exception as error:  # whatever a template of the user's brings about is the user's to mend
+                raise ValueError(f"template {part!r} of prompt {self.name!r}: {_reason(error)}") from error
         return self
 
     def render(self, fields: Mapping[str, str], labels: Sequence[str]) -> Context:
         """The context for an item that shows `fields`, naming the labels in the order given.
 
-        Raises ValueError where the template needs a field that is not there.
+        Raises ValueError where a template fails: it needs a field that is not there, or computes what cannot be.
         """
         values = {**fields, "labels": list(labels), "glosses": dict(self.glosses)}
 
         def part(name: str) -> str:
             try:
-                return _compiled(getattr(self, name)).render(values).strip()
-            except TemplateError as error:
-                raise ValueError(f"prompt {self.name!r}, {name} part: {error}") from error
+                text = _compiled(getattr(self, name)).render(values).strip()
+            except Exception as error:  # division by zero, text plus number, ...: as in `_templates_compile`
+                raise ValueError(f"prompt {self.name!r}, {name} part: {_reason(error)}") from error
+            if any("\ud800" <= letter <= "\udfff" for letter in text):
+                raise ValueError(f"prompt {self.name!r}, {name} part: it writes half of a character (a lone surrogate)")
+            return text
 
         if self.plain:
             return PlainText(part("user"))
