@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 from typing import Annotated, Literal, Self
@@ -33,6 +34,18 @@ def digest(value: object, length: int = 16) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:length]
 
 
+def _check_apart(what: str, labels: Sequence[str]) -> None:
+    """Raise ValueError for labels that a reply cannot tell apart: equal, or but for white space.
+
+    Case, or one label at the head of another (`yes`, `yes no`), is enough to tell two apart (`prompts.parsing`).
+    """
+    seen: set[str] = set()
+    for label in labels:
+        if (spaced := " ".join(label.split())) in seen:
+            raise ValueError(f"{what} repeat a label: {', '.join(labels)}")
+        seen.add(spaced)
+
+
 class Choice(Frozen):
     """One way to answer an item.
 
@@ -43,6 +56,14 @@ class Choice(Frozen):
     label: Name
     continuation: str
     context: str | None = None
+
+    @model_validator(mode="after")
+    def _has_text(self) -> Self:
+        if not self.label.strip():
+            raise ValueError("a choice's label is blank")
+        if not self.continuation:
+            raise ValueError(f"choice {self.label!r} has an empty continuation: there is nothing to score")
+        return self
 
 
 class Item(Frozen):
@@ -74,13 +95,27 @@ class Item(Frozen):
     @model_validator(mode="after")
     def _labels_agree(self) -> Self:
         labels = self.labels
-        if len(set(labels)) != len(labels):
-            raise ValueError(f"choices repeat a label: {', '.join(labels)}")
+        _check_apart("choices", labels)
         named = {*self.gold, *self.human, *(label for gold in self.golds.values() for label in gold)}
         if stray := sorted(named - set(labels)):
             raise ValueError(f"no choice is labelled {', '.join(stray)}: the labels are {', '.join(labels)}")
+        for label, share in self.human.items():
+            if not 0 <= share <= 1:  # NaN is neither
+                raise ValueError(f"human label distribution gives {label!r} {share:g}, which is not from 0 to 1")
         if self.human and abs(sum(self.human.values()) - 1) > 1e-6:
             raise ValueError(f"human label distribution sums to {sum(self.human.values()):g}, not 1")
+        return self
+
+    @model_validator(mode="after")
+    def _fields_and_factors_can_be_used(self) -> Self:
+        for name in ("labels", "glosses"):
+            if name in self.fields:
+                raise ValueError(f"a field cannot be called {name!r}: in a prompt's template that is the suite's own")
+        for name, value in self.factors.items():
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ValueError(f"factor {name!r} is {value}: a finite number is needed")
+            if isinstance(value, int) and not -(2**63) <= value < 2**63:
+                raise ValueError(f"factor {name!r} is a number that is too long: 64 bits are kept")
         return self
 
 
@@ -122,7 +157,7 @@ class Suite(Frozen):
     title: str = ""
     licence: str = ""
     citation: str = ""
-    labels: tuple[str, ...] = ()
+    labels: tuple[Name, ...] = ()
     measures: str = "accuracy"
     normalisation: Literal["sum", "token", "char", "byte", "unconditional"] = "sum"
     prompts: Annotated[tuple[Prompt, ...], Field(min_length=1)]
@@ -140,9 +175,18 @@ class Suite(Frozen):
                 raise ValueError(f"items {ids[item.id]} and {position} (from 0) have the same content")
             ids[item.id] = position
         for grouping in self.groupings:
+            places: set[tuple[str, str]] = set()
             for member in grouping.members:
                 if member.item not in ids:
                     raise ValueError(f"grouping {grouping.name!r} names an unknown item {member.item!r}")
+                if (member.set, member.item) in places:
+                    raise ValueError(
+                        f"grouping {grouping.name!r} has item {member.item!r} twice in the set {member.set!r}"
+                    )
+                places.add((member.set, member.item))
+        _check_apart("labels", self.labels)
+        if not all(label.strip() for label in self.labels):
+            raise ValueError("a label is blank")
         names = [prompt.name for prompt in self.prompts]
         if len(set(names)) != len(names):
             raise ValueError(f"prompts repeat a name: {', '.join(names)}")

@@ -54,11 +54,27 @@ def test_nouns_are_frozen_and_a_misspelt_field_is_an_error() -> None:
         ({"human": {"True": 0.5, "False": 0.2}}, "sums to 0.7"),
         ({"choices": (CHOICES[0], CHOICES[0])}, "repeat a label"),
         ({"choices": ()}, "at least 1"),
+        ({"choices": (*CHOICES, Choice(label="True ", continuation="x"))}, "repeat a label"),
+        ({"human": {"True": 1.5, "False": -0.5}}, "gives 'True' 1.5, which is not from 0 to 1"),
+        ({"human": {"True": float("nan")}}, "gives 'True' nan"),
+        ({"factors": {"x": float("inf")}}, "factor 'x' is inf: a finite number is needed"),
+        ({"factors": {"x": float("nan")}}, "factor 'x' is nan"),
+        ({"factors": {"x": -(2**64)}}, "factor 'x' is a number that is too long"),
+        ({"fields": {"labels": "x"}}, "a field cannot be called 'labels'"),
+        ({"fields": {"glosses": "x"}}, "a field cannot be called 'glosses'"),
     ],
 )
 def test_an_item_that_contradicts_itself_is_refused(changes: dict[str, Any], told: str) -> None:
     with pytest.raises(ValidationError, match=told):
         item(**changes)
+
+
+def test_a_choice_needs_a_label_and_a_text_to_score() -> None:
+    with pytest.raises(ValidationError, match="choice 'yes' has an empty continuation"):
+        Choice(label="yes", continuation="", context="A context of its own.")
+    for label in ("", " \t"):
+        with pytest.raises(ValidationError, match="label"):
+            Choice(label=label, continuation="yes")
 
 
 def test_several_golds_gold_systems_and_groupings_over_one_item() -> None:
@@ -85,6 +101,11 @@ def test_without_groupings_every_item_is_a_set() -> None:
     [
         ((item(), item(name="again")), (), "same content"),
         ((item(),), (Member(set="a", item="0000"),), "unknown item"),
+        (
+            (item(),),
+            (Member(set="a", item=item().id, role="C"), Member(set="a", item=item().id)),
+            "twice in the set 'a'",
+        ),
     ],
 )
 def test_a_suite_whose_parts_disagree_is_refused(items: Any, members: Any, told: str) -> None:

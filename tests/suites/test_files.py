@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from veridical.errors import UserError
 from veridical.items import Choice, Grouping, Item, Member, Suite
+from veridical.prompts.parsing import parse
 from veridical.prompts.template import Prompt
 from veridical.suites.files import SCHEMA, read_suite, write_suite
 
@@ -66,7 +67,10 @@ def suite(**changes: Any) -> Suite:
         ),
         Item(
             fields={"text": "two"},
-            choices=(Choice(label="yes", continuation=" yes"), Choice(label="no", continuation="", context="Two, no")),
+            choices=(
+                Choice(label="yes", continuation=" yes"),
+                Choice(label="no", continuation="no", context="Two, no"),
+            ),
         ),
         Item(fields={"text": "three"}, choices=(Choice(label="yes", continuation="yes"),)),
     )
@@ -112,7 +116,9 @@ def test_writing_again_gives_the_same_bytes_and_leaves_nothing_beside(tmp_path: 
 
 
 @settings(max_examples=40)
-@given(st.permutations(range(6)), st.lists(st.tuples(st.integers(0, 5), st.sampled_from("xyz")), max_size=12))
+@given(
+    st.permutations(range(6)), st.lists(st.tuples(st.integers(0, 5), st.sampled_from("xyz")), max_size=12, unique=True)
+)
 def test_any_grouping_is_read_back_in_its_order(
     tmp_path_factory: pytest.TempPathFactory, order: list[int], picks: list[tuple[int, str]]
 ) -> None:
@@ -184,11 +190,71 @@ def test_json_that_is_none_is_named_with_its_line(tmp_path: Path) -> None:
     assert "--data" in fault(written(tmp_path, '[{"id": "A_001"}]'))
 
 
+UNASKABLE = [
+    ('{"fields": {"a": "\\ud800"}}', "field 'fields.a': half of a character (a lone surrogate, "),
+    ('{"fields": {"\\udc00x": "a"}}', "field 'fields.\\udc00x': half of a character"),
+    ('{"gold": ["a", "\\ud800\\ud800"]}', "field 'gold[1]': half of a character"),
+    ('{"factors": {"x": 1e999}}', "field 'factors.x': 1e999 is too large a number"),
+    ('{"factors": {"x": -1e999}}', "field 'factors.x': -1e999 is too large a number"),
+    ('{"factors": {"x": Infinity}}', "field 'factors.x': Infinity is no JSON number"),
+    ('{"factors": {"x": -Infinity}}', "field 'factors.x': -Infinity is no JSON number"),
+    ('{"factors": {"x": NaN}}', "field 'factors.x': NaN is no JSON number"),
+    (f'{{"factors": {{"x": {"9" * 5000}}}}}', "field 'factors.x': a number that is too long"),
+    (f'{{"factors": {{"x": 0.{"9" * 5000}}}}}', "field 'factors.x': a number that is too long"),
+    ('{"human": {"True": 1, "True": 1}}', "field 'human.True': the key 'True' is given twice"),
+    (f'{{"fields": {"[" * 40}{"]" * 40}}}', "field 'fields[0]': nested too deeply"),
+    (f'{{"fields": {"[" * 990}{"]" * 990}}}', "nested too deeply"),
+    (f'{{"fields": {"[" * 100000}{"]" * 100000}}}', "nested too deeply"),
+]
+
+
+@pytest.mark.parametrize("end", ["", "\n"], ids=["last", "ended"])
+@pytest.mark.parametrize(("line", "says"), UNASKABLE, ids=lambda value: value[:30])
+def test_a_value_that_cannot_be_asked_is_named_with_its_place(tmp_path: Path, line: str, says: str, end: str) -> None:
+    path = written(tmp_path, HEADER, BOILED)
+    path.write_text(path.read_text() + line + end)
+    message = fault(path)
+    assert message.startswith("line 3")
+    assert says in message
+    path.write_text(line)
+    assert says in fault(path)
+
+
+def test_a_whole_pair_of_surrogates_is_a_character(tmp_path: Path) -> None:
+    path = written(tmp_path, HEADER, json.dumps({**BOILED, "fields": {"premise": "\U0001f600"}}))
+    assert "\\ud83d" in path.read_text()
+    assert read_suite(path).items[0].fields["premise"] == "\U0001f600"
+
+
+def test_a_nul_byte_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path, HEADER, BOILED)
+    path.write_bytes(path.read_bytes() + b'{"fi\0elds": {}}')
+    assert fault(path) == "line 3: a NUL byte, which no text has; save the file as UTF-8"
+
+
+def test_no_message_lets_a_terminal_be_steered(tmp_path: Path) -> None:
+    hostile = "\x1b[2J\x07\u202e\n"
+    for change in ({hostile: 1}, {"gold": [hostile]}, {"sets": [{"grouping": hostile, "set": "x", hostile: ""}]}):
+        assert fault(written(tmp_path, HEADER, {**BOILED, **change})).isprintable()
+    for change in ({hostile: 1}, {"schema": hostile}, {"measures": hostile}, {"labels": [hostile, hostile]}):
+        assert fault(written(tmp_path, {**HEADER, **change}, BOILED)).isprintable()
+
+
+@pytest.mark.parametrize("labels", [("yes", "YES"), ("yes", "yes no"), ("not", "not true", "true")], ids=" ".join)
+def test_labels_that_a_reply_tells_apart_are_taken(tmp_path: Path, labels: tuple[str, ...]) -> None:
+    found = read_suite(written(tmp_path, {**HEADER, "labels": list(labels)}, {**BOILED, "gold": []}))
+    for label in found.items[0].labels:
+        for reply in (label, f"Answer: {label}.", f"**{label}**", f'{{"label": "{label}"}}', f"{label}, because so."):
+            assert parse(reply, found.labels).label == label
+
+
 @pytest.mark.parametrize(
     ("schema", "says"),
     [
         (None, "not a suite file: the first line is a header"),
         ("veridical.suite/2", "newer than this version of veridical reads; upgrade it"),
+        ("veridical.suite/²", "it must be 'veridical.suite/1'"),
+        ("veridical.suite/" + "9" * 5000, "it must be 'veridical.suite/1'"),
         ("veridical.run/1", "it must be 'veridical.suite/1'"),
         (1, "it must be 'veridical.suite/1'"),
     ],
@@ -214,6 +280,16 @@ HEADER_FAULTS = [
     ({"classes": {"Treu": ["entailment"]}}, "line 1: classes name an unknown label 'Treu': the labels are True, "),
     ({"classes": {"True": ["A"], "False": ["a"]}}, "line 1: class 'a' stands for two labels, True and False"),
     ({"groupings": "verb"}, "line 1, field 'groupings': "),
+    ({"groupings": [""]}, "line 1, field 'groupings': every grouping needs a name of its own"),
+    ({"groupings": ["verb", "verb"]}, "line 1, field 'groupings': every grouping needs a name of its own"),
+    ({"measures": "acuracy"}, "line 1, field 'measures': unknown measure set 'acuracy': did you mean 'accuracy'?"),
+    ({"measures": "zzz"}, "line 1, field 'measures': unknown measure set 'zzz'; known: accuracy, imperfective, "),
+    ({"labels": ["", ""]}, "line 1, field 'labels[0]': "),
+    ({"labels": ["yes", "yes"]}, "line 1: labels repeat a label: yes, yes"),
+    ({"labels": ["yes no", "yes  no "]}, "line 1: labels repeat a label: yes no"),
+    ({"labels": [" "]}, "line 1: a label is blank"),
+    ({"prompts": [{"name": "a", "user": " "}]}, "line 1, field 'prompts[0]': prompt 'a' is empty"),
+    ({"prompts": [{"name": "a", "user": "{% include 'x' %}"}]}, "field 'prompts[0]': template 'user' of prompt 'a': "),
 ]
 
 
@@ -226,7 +302,7 @@ ITEM_FAULTS = [
     ({"factros": {}}, "line 2, field 'factros': unknown field, did you mean 'factors'?"),
     ({"fields": None}, "line 2, field 'fields': "),
     ({"fields": {"premise": 3}}, "line 2, field 'fields.premise': "),
-    ({"gold": ["Ture"]}, "line 2, field 'gold': unknown label 'Ture', did you mean 'True'?: the labels are True, Fal"),
+    ({"gold": ["Ture"]}, "line 2, field 'gold': unknown label 'Ture', did you mean 'True'? the labels are True, Fal"),
     ({"gold": "True"}, "line 2, field 'gold': "),
     ({"golds": {"logical": ["Maybe"]}}, "line 2, field 'golds.logical': unknown label 'Maybe'"),
     ({"human": {"Flase": 1.0}}, "line 2, field 'human': unknown label 'Flase', did you mean 'False'?"),
@@ -240,6 +316,15 @@ ITEM_FAULTS = [
         {"gold": [], "choices": [{"label": "True", "continuation": "x", "contxt": "y"}]},
         "line 2, field 'choices[0].contxt': unknown field, did you mean 'context'?",
     ),
+    ({"human": {"False": -0.5, "True": 1.5}}, "line 2: human label distribution gives 'False' -0.5, which is not"),
+    (
+        {"gold": [], "choices": [{"label": "True", "continuation": ""}]},
+        "field 'choices[0]': choice 'True' has an empty",
+    ),
+    ({"fields": {"labels": "x"}}, "line 2: a field cannot be called 'labels'"),
+    ({"fields": {"glosses": "x"}}, "line 2: a field cannot be called 'glosses'"),
+    ({"factors": {"n": 2**63}}, "line 2: factor 'n' is a number that is too long"),
+    ({"sets": [{"grouping": "verb", "set": "a"}] * 2}, "field 'sets[1]': the item is in set 'a' of 'verb' already"),
     ({"sets": {}}, "line 2, field 'sets': a list is needed"),
     ({"sets": ["fill"]}, "line 2, field 'sets[0]': "),
     ({"sets": [{"grouping": "verb", "sett": "fill"}]}, "line 2, field 'sets[0].set': "),

@@ -21,9 +21,10 @@ from typing import Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
-from veridical.errors import UserError
+from veridical.errors import UserError, unknown
 from veridical.items import Choice, Frozen, Grouping, Item, Member, Name, Suite
 from veridical.prompts.template import Prompt
+from veridical.suites.json_text import JSONContentError, kind, parse_json, place
 
 Noun = TypeVar("Noun", bound=BaseModel)
 
@@ -160,6 +161,9 @@ def read_text(path: Path) -> str:
         raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
     if not data.strip():
         raise UserError(f"{path}: the file is empty")
+    if (nul := data.find(b"\0")) >= 0:
+        line = data.count(b"\n", 0, nul) + 1
+        raise UserError(f"{path}, line {line}: a NUL byte, which no text has; save the file as UTF-8")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -175,33 +179,17 @@ def _lines(path: Path) -> Iterator[_Line]:
     for number, line in lines:
         where = _Where(path, number)
         try:
-            values = json.loads(line, object_pairs_hook=_object, parse_constant=_constant)
-        except (ValueError, RecursionError) as error:
+            values = parse_json(line)
+        except json.JSONDecodeError as error:
             if number == lines[-1][0] and number > 1 and not text.endswith("\n"):
                 where.fail("the last line is cut off; is the file complete?", cause=error)
-            where.fail(f"not one JSON object a line: {_reason(error)}", cause=error)
+            where.fail(f"not one JSON object a line: {error.msg} at column {error.colno}", cause=error)
+        except JSONContentError as error:
+            where.fail(str(error), place(error.path), error)
         if not isinstance(values, dict):
             hint = "; published data is read with --data" if isinstance(values, list) and number == 1 else ""
-            where.fail(f"a JSON object is needed, this is a {type(values).__name__}{hint}")
+            where.fail(f"a JSON object is needed, this is {kind(values)}{hint}")
         yield _Line(where, values)
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"the key {next(n for n in names if names.count(n) > 1)!r} is given twice")
-    return values
-
-
-def _constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg} at column {error.colno}"
-    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
 _HEADER_FIELDS = ("schema", *Suite.model_fields)
@@ -215,7 +203,8 @@ def _header(line: _Line) -> tuple[dict[str, Any], int | None, tuple[str, ...]]:
         where.fail(f'not a suite file: the first line is a header with "schema": "{SCHEMA}"', "schema")
     if schema != SCHEMA:
         name, _, version = str(schema).partition("/")
-        newer = name == _SCHEMA_NAME and version.isdigit() and int(version) > int(_SCHEMA_VERSION)
+        digits = version.isascii() and version.isdigit() and len(version) < 6
+        newer = name == _SCHEMA_NAME and digits and int(version) > int(_SCHEMA_VERSION)
         advice = "newer than this version of veridical reads; upgrade it" if newer else f"it must be {SCHEMA!r}"
         where.fail(f"{schema!r}: {advice}", "schema")
     n_items = values.pop("items", None)
@@ -224,10 +213,21 @@ def _header(line: _Line) -> tuple[dict[str, Any], int | None, tuple[str, ...]]:
     groupings = values.pop("groupings", [])
     if not isinstance(groupings, list) or not all(isinstance(name, str) for name in groupings):
         where.fail("a list of the groupings' names is needed here", "groupings")
+    if "" in groupings or len(set(groupings)) < len(groupings):
+        where.fail("every grouping needs a name of its own", "groupings")
     # An item stands in for those on the lines below, so that the header's faults are told first.
     stand_in = Item(fields={}, choices=(Choice(label="-", continuation="-"),))
     checked = _validated(Suite, {**values, "items": (stand_in,)}, where, known=_HEADER_FIELDS)
+    _check_measures(checked.measures, where)
     return {name: getattr(checked, name) for name in values}, n_items, tuple(groupings)
+
+
+def _check_measures(name: str, where: _Where) -> None:
+    # Imported here: judging is not needed to read a suite, and what it brings in takes half a second.
+    from veridical.judge.registry import MEASURE_SETS
+
+    if name not in MEASURE_SETS:
+        where.fail(str(unknown("measure set", name, MEASURE_SETS)), "measures")
 
 
 def _item(line: _Line, labels: tuple[str, ...]) -> Item:
@@ -264,7 +264,8 @@ def _labels_named(values: Mapping[str, Any]) -> Iterator[tuple[str, Iterable[str
 
 def _unknown_label(where: _Where, field: str, label: object, known: Iterable[str]) -> NoReturn:
     names = [str(name) for name in known]
-    where.fail(f"unknown label {label!r}{_nearest(str(label), names)}: the labels are {', '.join(names)}", field)
+    nearest = _nearest(str(label), names) or ":"
+    where.fail(f"unknown label {label!r}{nearest} the labels are {', '.join(names)}", field)
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
@@ -275,9 +276,13 @@ def _nearest(name: str, known: Iterable[str]) -> str:
 def _memberships(where: _Where, sets: Any, groupings: tuple[str, ...]) -> Iterator[Membership]:
     if not isinstance(sets, list):
         where.fail('a list is needed: [{"grouping": ..., "set": ...}]', "sets")
+    seen: set[tuple[str, str]] = set()
     for position, values in enumerate(sets):
         field = f"sets[{position}]"
         membership = _validated(Membership, values, where, prefix=field)
+        if (membership.grouping, membership.set) in seen:
+            where.fail(f"the item is in set {membership.set!r} of {membership.grouping!r} already", field)
+        seen.add((membership.grouping, membership.set))
         if groupings and membership.grouping not in groupings:
             nearest = _nearest(membership.grouping, groupings)
             where.fail(f"the header names no grouping {membership.grouping!r}{nearest}", f"{field}.grouping")
@@ -299,7 +304,7 @@ def _validated(
         return noun.model_validate(values)
     except ValidationError as error:
         fault = error.errors()[0]
-        field = _dotted(prefix, fault["loc"])
+        field = place((*((prefix,) if prefix else ()), *fault["loc"]))
         if fault["type"] == "extra_forbidden":
             fields = _PARTS.get(str(fault["loc"][0]), known or noun.model_fields)
             where.fail(f"unknown field{_nearest(str(fault['loc'][-1]), fields)}", field, error)
@@ -307,10 +312,3 @@ def _validated(
 
 
 _PARTS = {"choices": tuple(Choice.model_fields), "prompts": tuple(Prompt.model_fields)}
-
-
-def _dotted(prefix: str, location: tuple[int | str, ...]) -> str:
-    field = prefix
-    for part in location:
-        field += f"[{part}]" if isinstance(part, int) else f".{part}" if field else part
-    return field
