@@ -151,17 +151,26 @@ def test_every_key_is_needed_as_a_text(tmp_path: Path, key: str) -> None:
     del rows[2][key]
     assert f"row 3{'' if key == 'id' else ' (C_001)'}, field {key!r}: missing" in fault(written(tmp_path, rows))
     for value in (None, 3, " ", ["x"]):
-        assert f"field {key!r}: a text is needed" in fault(written(tmp_path, changed(2, **{key: value})))
+        assert f"field {key!r}: text is needed" in fault(written(tmp_path, changed(2, **{key: value})))
 
 
 FAULTS = [
-    (3, {"group": "D_Ambigous_Activity"}, "row 4 (D_001), field 'group': unknown group 'D_Ambigous_Activity', did"),
-    (2, {"label": "unknown"}, "row 3 (C_001), field 'label': unknown label 'unknown', did you mean 'Unknown'?"),
+    (3, {"group": "D_Ambigous_Activity"}, "row 4 (D_001), field 'group': unknown group 'D_Ambigous_Activity': did"),
+    (2, {"label": "unknown"}, "row 3 (C_001), field 'label': unknown label 'unknown': did you mean 'Unknown'?"),
     (2, {"label": "True"}, "row 3 (C_001), field 'label': 'True', but the gold of group C is 'Unknown'"),
-    (2, {"id": "17"}, "row 3 (17), field 'id': a group's letter and a number are needed, as in A_001"),
+    (2, {"id": "17"}, "row 3 (17), field 'id': a group's letter and a number of at most nine digits"),
     (2, {"id": "A_002"}, "row 3 (A_002), field 'id': 'A_002' is of another group than 'C_Ambiguous_Accomplishment'"),
     (2, {"verb": "carve"}, "row 3 (C_001), field 'verb': 'carve', but its pair A_001 (row 1) has 'whittle'"),
-    (2, {"verb_class": "Activity"}, "row 3 (C_001), field 'verb_class': 'Activity', but its pair A_001"),
+    (2, {"verb_class": "Consumption"}, "row 3 (C_001), field 'verb_class': 'Consumption', but its pair A_001"),
+    (2, {"verb_class": "Activity"}, "row 3 (C_001), field 'verb_class': in group C, unknown verb class 'Activity'"),
+    (0, {"verb_class": "Creaton"}, "row 1 (A_001), field 'verb_class': in group A, unknown verb class 'Creaton': did "),
+    (3, {"verb_class": "Creation"}, "row 4 (D_001), field 'verb_class': in group D, unknown verb class 'Creation'; kn"),
+    (1, {"verb_class": "activity"}, "row 2 (B_001), field 'verb_class': in group B, unknown verb class 'activity': di"),
+    (2, {"premise": "Odile was whittling a pipe."}, "row 3 (C_001), field 'premise': its pair is A_001 (row 1): the "),
+    (1, {"premise": "Ravi loitered, but left."}, "row 4 (D_001), field 'premise': its pair is B_001 (row 2): the pre"),
+    (0, {"id": "A_٠٠١"}, "row 1 (A_٠٠١), field 'id': a group's letter and a number"),
+    (0, {"id": "A_²"}, "row 1 (A_²), field 'id': a group's letter and a number"),
+    (0, {"id": "A_" + "1" * 5000}, f"row 1 (A_{'1' * 37}…), field 'id': a group's letter and a number"),
     (3, {"hypothesis": "He ran."}, "row 4 (D_001), field 'hypothesis': 'He ran.', but its pair B_001 (row 2)"),
 ]
 
@@ -183,3 +192,59 @@ def test_duplicates_are_refused_with_both_rows(tmp_path: Path) -> None:
     assert fault(written(tmp_path, [*ROWS, ROWS[0]])) == "row 5 (A_001), field 'id': used on row 1 too; take one out"
     twin = {**ROWS[3], "id": "D_002"}
     assert fault(written(tmp_path, [*ROWS, twin])).startswith("row 5 (D_002), field 'premise': premise and hypothesis ")
+
+
+def test_a_premise_may_lack_its_full_stop(tmp_path: Path) -> None:
+    rows = changed(2, premise="Odile was whittling a flute")
+    assert len(read_published(written(tmp_path, rows)).items) == 4
+
+
+KINDS = [(3, "a whole number"), (2.5, "a number"), (None, "null"), (True, "true"), (["x"], "a list"), ({}, "an object")]
+
+
+@pytest.mark.parametrize(("value", "words"), [*KINDS, (" ", "empty")], ids=str)
+def test_what_stands_there_is_told_in_words(tmp_path: Path, value: object, words: str) -> None:
+    assert fault(written(tmp_path, changed(0, verb=value))).endswith(f"field 'verb': text is needed, this is {words}")
+
+
+@pytest.mark.parametrize(("value", "words"), [kind for kind in KINDS if kind[1] != "a list"], ids=str)
+def test_what_is_no_list_is_told_in_words(tmp_path: Path, value: object, words: str) -> None:
+    assert fault(written(tmp_path, value)).startswith(f"{words}; the published file is one JSON list of rows")
+
+
+FIRST = json.dumps(ROWS[0])
+UNASKABLE = [
+    (FIRST[:-1] + ', "verb": "carve"}', "row 2, field 'verb': the key 'verb' is given twice"),
+    (FIRST.replace("wood", "\\ud83d"), "row 2, field 'premise': half of a character (a lone surrogate"),
+    (FIRST[:-1] + ', "n": 1e999}', "row 2, field 'n': 1e999 is too large a number"),
+    (FIRST[:-1] + ', "n": NaN}', "row 2, field 'n': NaN is no JSON number"),
+    (FIRST[:-1] + f', "n": {"7" * 5000}}}', "row 2, field 'n': a number that is too long"),
+    ("[" * 500 + "]" * 500, "row 2, field '[0]': nested too deeply"),
+    ("[" * 100_000 + "]" * 100_000, "nested too deeply"),
+    ("7" * 5000, "row 2: a number that is too long"),
+]
+
+
+@pytest.mark.parametrize(("row", "says"), UNASKABLE, ids=[case[1][:30] for case in UNASKABLE])
+def test_a_value_that_cannot_be_asked_is_named_with_its_row(tmp_path: Path, row: str, says: str) -> None:
+    path = tmp_path / "data.json"
+    path.write_text(f"[{json.dumps(ROWS[1])}, {row}]")
+    assert fault(path).startswith(says)
+
+
+def test_a_nul_byte_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path, ROWS)
+    path.write_bytes(b"\n\0" + path.read_bytes())
+    assert fault(path).startswith("line 2: a NUL byte")
+
+
+def test_no_message_lets_a_terminal_be_steered(tmp_path: Path) -> None:
+    hostile = "\x1b[2J\x07\u202e\n"
+    for key in KEYS:
+        assert fault(written(tmp_path, changed(3, **{key: hostile}))).isprintable()
+
+
+def test_no_message_has_a_doubled_mark_or_the_interpreters_words(tmp_path: Path) -> None:
+    faults = [fault(written(tmp_path, changed(p, **values))) for p, values, _ in FAULTS]
+    for message in (*faults, *(fault(written(tmp_path, changed(0, **{key: "zzz"}))) for key in ("group", "label"))):
+        assert not any(words in message for words in (": known:", "?:", "recursion", "sys.", "a int", "a str"))

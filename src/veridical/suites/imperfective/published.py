@@ -14,10 +14,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
-from veridical.errors import UserError
+from veridical.errors import UserError, unknown
 from veridical.items import Grouping, Item, Member, Suite, digest
 from veridical.suites.files import read_text
 from veridical.suites.imperfective.prompts import CHOICES, CLASSES, INPUTS, LABELS, PROMPTS
+from veridical.suites.json_text import JSONContentError, kind, parse_json, place
 
 KEYS = ("id", "group", "verb_class", "verb", "premise", "hypothesis", "label")
 
@@ -40,7 +41,13 @@ GROUPS: Mapping[str, Group] = {
     "D_Ambiguous_Activity": Group("D", "BD", "atelic", "ambiguous", "True"),
 }
 
-_ID = re.compile(r"([ABCD])_(\d+)")
+VERB_CLASSES: Mapping[str, tuple[str, ...]] = {
+    "telic": ("Creation", "Change_of_State", "Consumption", "Motion_to_Goal"),
+    "atelic": ("Activity",),
+}
+"""The verb classes that a group may have, by its telicity."""
+
+_ID = re.compile(r"([ABCD])_([0-9]{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +59,7 @@ class _Row:
     values: Mapping[str, Any]
 
     def fail(self, field: str, message: str) -> NoReturn:
-        name = self.values.get("id")
-        named = f" ({name})" if isinstance(name, str) and name else ""
-        raise UserError(f"{self.path}, row {self.number}{named}, field {field!r}: {message}")
+        raise UserError(f"{self.path}, {_row_name(self.number, self.values)}, field {field!r}: {message}")
 
     def text(self, field: str) -> str:
         return str(self.values[field])
@@ -67,6 +72,15 @@ class _Row:
     def pair(self) -> str:
         """A_7 and C_7 are of one pair, B_7 and D_7 of another."""
         return f"{self.group.pair}{int(self.text('id').partition('_')[2]):03}"
+
+
+def _row_name(number: int, values: Mapping[str, Any]) -> str:
+    name = values.get("id")
+    return f"row {number} ({_short(name)})" if isinstance(name, str) and name else f"row {number}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:39]}…"
 
 
 def read_published(path: Path) -> Suite:
@@ -130,10 +144,10 @@ def _rows(path: Path) -> Iterator[_Row]:
 def _json_list(path: Path) -> list[Any]:
     text = read_text(path)
     try:
-        values = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        if not isinstance(error, json.JSONDecodeError):
-            raise UserError(f"{path}: not JSON: {error}") from error
+        values = parse_json(text)
+    except JSONContentError as error:
+        raise UserError(f"{path}{_where(error)}: {error}") from error
+    except json.JSONDecodeError as error:
         if error.msg == "Extra data" and text.lstrip().startswith("{"):
             raise UserError(
                 f"{path}, line {error.lineno}: JSONL; the published file is one JSON list: [{{...}}, {{...}}]"
@@ -141,11 +155,18 @@ def _json_list(path: Path) -> list[Any]:
         cut = "; is the file cut off?" if not text[error.pos :].strip() or "Unterminated" in error.msg else ""
         raise UserError(f"{path}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}{cut}") from error
     if not isinstance(values, list):
-        kind = "a JSON object" if isinstance(values, dict) else f"a {type(values).__name__}"
-        raise UserError(f"{path}: {kind}; the published file is one JSON list of rows: [{{...}}, {{...}}]")
+        raise UserError(f"{path}: {kind(values)}; the published file is one JSON list of rows: [{{...}}, {{...}}]")
     if not values:
         raise UserError(f"{path}: an empty list: no rows to ask")
     return values
+
+
+def _where(error: JSONContentError) -> str:
+    if not error.path:
+        return ""
+    first, *rest = error.path
+    row = f", row {first + 1}" if isinstance(first, int) else f", field {first!r}"
+    return f"{row}, field {place(tuple(rest))!r}" if rest else row
 
 
 def _check_row(row: _Row) -> None:
@@ -155,23 +176,23 @@ def _check_row(row: _Row) -> None:
             row.fail(key, f"missing{f' ({nearest[0]!r} is there)' if nearest else ''}")
         value = row.values[key]
         if not isinstance(value, str) or not value.strip():
-            row.fail(key, f"a text is needed, this is {json.dumps(value, ensure_ascii=False)[:40]}")
+            what = "empty" if isinstance(value, str) else kind(value)
+            row.fail(key, f"text is needed, this is {what}")
     if row.text("group") not in GROUPS:
-        row.fail("group", f"unknown group {row.text('group')!r}{_known(row.text('group'), GROUPS)}")
+        row.fail("group", str(unknown("group", row.text("group"), GROUPS)))
     if row.text("label") not in LABELS:
-        row.fail("label", f"unknown label {row.text('label')!r}{_known(row.text('label'), LABELS)}")
+        row.fail("label", str(unknown("label", row.text("label"), LABELS)))
     if row.text("label") != row.group.gold:
         row.fail("label", f"{row.text('label')!r}, but the gold of group {row.group.letter} is {row.group.gold!r}")
     match = _ID.fullmatch(row.text("id"))
     if match is None:
-        row.fail("id", "a group's letter and a number are needed, as in A_001")
+        row.fail("id", "a group's letter and a number of at most nine digits are needed, as in A_001")
     if match[1] != row.group.letter:
         row.fail("id", f"{row.text('id')!r} is of another group than {row.text('group')!r}")
-
-
-def _known(given: str, known: Iterable[str]) -> str:
-    nearest = get_close_matches(given, list(known), n=1, cutoff=0.5)
-    return f"{f', did you mean {nearest[0]!r}?' if nearest else ''}: known: {', '.join(known)}"
+    classes = VERB_CLASSES[row.group.telicity]
+    if row.text("verb_class") not in classes:
+        message = str(unknown("verb class", row.text("verb_class"), classes))
+        row.fail("verb_class", f"in group {row.group.letter}, {message}")
 
 
 def _check_distinct(rows: Iterable[_Row]) -> None:
@@ -187,7 +208,8 @@ def _check_distinct(rows: Iterable[_Row]) -> None:
 
 
 def _check_pairs(rows: Iterable[_Row]) -> None:
-    """Both rows of a pair have one verb, verb class and hypothesis. A pair may lack a row (a partial file)."""
+    """Both rows of a pair have one verb, verb class and hypothesis, and the interrupted premise goes on from the
+    ambiguous one's. A pair may lack a row (a partial file)."""
     first: dict[str, _Row] = {}
     for row in rows:
         other = first.setdefault(row.pair, row)
@@ -198,3 +220,16 @@ def _check_pairs(rows: Iterable[_Row]) -> None:
                     f"{row.text(field)!r}, but its pair {other.text('id')} (row {other.number}) "
                     f"has {other.text(field)!r}",
                 )
+        if row is not other:
+            _check_premises(row, other)
+
+
+def _check_premises(row: _Row, other: _Row) -> None:
+    start, whole = sorted((row, other), key=lambda one: one.group.condition)
+    begun = start.text("premise").strip().removesuffix(".")
+    if not whole.text("premise").strip().startswith(begun):
+        row.fail(
+            "premise",
+            f"its pair is {other.text('id')} (row {other.number}): the premise of {whole.text('id')} does not begin "
+            f"with that of {start.text('id')}, {begun!r}",
+        )
