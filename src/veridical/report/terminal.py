@@ -18,10 +18,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from veridical.errors import printable
 from veridical.items import Suite
 from veridical.judge.measure import Measure
 from veridical.report.comparisons import AGREEMENT, LEADING, Comparison, comparisons
 from veridical.report.comparisons import columns as contrast_columns
+from veridical.report.plain import plain
 from veridical.report.results import Answering, Results, contrast_name
 from veridical.report.texts import (
     GROUPS,
@@ -75,7 +77,7 @@ RULE = Row("")
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Everything a run prints about its measures; it takes the width of the console that prints it."""
+    """Everything a run prints about its measures; it takes its console's width. Names are no markup."""
 
     suites: tuple[Suite, ...]
     measures: tuple[Measure, ...]
@@ -85,23 +87,23 @@ class Tables:
         width = min(options.max_width, WIDTH)
         parts: list[RenderableType] = []
         for suite in self.suites:
-            results = Results.of(self.measures, suite.name)
+            results = Results.of(self.measures, printable(suite.name))
             if results.index:
                 parts += _suite(suite, results, width)
         for verdict in self.verdicts:
             parts += [Text(), Text(verdict)]
-        yield Constrain(Group(*parts), width)
+        yield from console.render(Constrain(Group(*parts), width), options.update(markup=False))
 
 
 def render(suites: Iterable[Suite], measures: Iterable[Measure], verdicts: Iterable[str] = ()) -> Tables:
     """The tables of these measures and the verdicts below them, for `rich.console.Console.print`."""
-    return Tables(tuple(suites), tuple(measures), tuple(verdicts))
+    return Tables(tuple(suites), tuple(map(plain, measures)), tuple(map(printable, verdicts)))
 
 
 def _suite(suite: Suite, results: Results, width: int) -> Iterable[RenderableType]:
     yield Text()
     heading = f"{suite.name} {suite.version}: {len(suite.items):,} items, {len(suite.grouping().sets()):,} sets"
-    yield Text(heading, style="bold")
+    yield Text(printable(heading), style="bold")
     if not results.imperfective:
         yield from _generic(results, width)
         yield from _agreement(results)
