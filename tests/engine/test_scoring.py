@@ -68,6 +68,38 @@ def test_scores_do_not_depend_on_the_order_or_company_of_requests() -> None:
         assert alone[0] == pytest.approx(together[index], abs=tolerance(sequences[index]))
 
 
+def test_a_cached_prefix_serves_every_branch_as_it_was() -> None:
+    """Trap 24: a cache that a branch writes to shows the next branch tokens that are not its own."""
+    model = MODELS["rotary positions, grouped heads"]
+    source = random.Random(8)
+    stem = draw(30, VOCABULARY, source)
+    sequences = [
+        TokenSequence((*stem, first, *draw(5, VOCABULARY, source)), draw(2, VOCABULARY, source)) for first in range(5)
+    ]
+    scorer = PackedScorer(model, Budget(8))
+    assert_scores(dict(scorer.score(sequences)), model, sequences)
+    # The stem ran once, in pieces, and every branch on its own after it.
+    assert scorer.n_tokens_run == 30 + 5 * 7
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_text_inside_a_cached_prefix_is_scored_as_without_one(kind: str) -> None:
+    """Trap 25: the stem of the others, scored itself, has all its targets where keys and values are cached."""
+    source = random.Random(9)
+    stem = draw(30, VOCABULARY, source)
+    inside = [TokenSequence(stem[:n], stem[n : n + m]) for n, m in [(1, 29), (7, 3), (8, 8), (29, 1)]]
+    branches = [
+        TokenSequence((*stem, first, *draw(5, VOCABULARY, source)), draw(2, VOCABULARY, source)) for first in range(3)
+    ]
+    cached = PackedScorer(MODELS[kind], Budget(8))
+    found = dict(cached.score([*inside, *branches]))
+    assert_scores(found, MODELS[kind], [*inside, *branches])
+    assert cached.n_tokens_run == 30 + 3 * 7
+    for index, sequence in enumerate(inside):
+        alone = dict(PackedScorer(MODELS[kind], Budget(1000)).score([sequence]))
+        assert found[index] == pytest.approx(alone[0], abs=tolerance(sequence))
+
+
 def test_a_subtree_too_large_for_one_square_block_is_scored_alike() -> None:
     model = tiny.llama(VOCABULARY, max_position_embeddings=1024)
     source = random.Random(3)

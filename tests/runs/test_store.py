@@ -109,6 +109,15 @@ def test_a_store_refuses_an_error(tmp_path):
         opened.add("k", Outcome(Status.ERROR))
 
 
+def test_one_request_to_two_models_has_two_keys():
+    """Trap 35: both see the same token ids, and neither gets the other's answer."""
+    first, second = ToyModel(), ToyModel(weights="w1")
+    for one in _queries(toy_suite(1)):
+        request = first.prepare(one)
+        assert request == second.prepare(one)
+        assert request.key(first.fingerprint.digest) != request.key(second.fingerprint.digest)
+
+
 def test_an_edited_prompt_asks_again(tmp_path):
     model = ToyModel()
     prepared = [model.prepare(q) for q in _queries(toy_suite(1))]
