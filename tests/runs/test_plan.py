@@ -60,7 +60,8 @@ def test_both_modes_in_one_plan():
 
 def test_a_restricted_input_shows_its_fields_alone():
     suite = toy_suite(1)
-    made = plan(suite, Wishes(prompts=("rule",)))
+    made = plan(suite, Wishes(prompts=("rule",), inputs=("full", "hypothesis_only")))
+    assert {ask.input for ask in made.asks} == {"full", "hypothesis_only"}
     for ask in made.asks:
         text = query(suite, ask).contexts[0].messages[-1].content
         assert ("was doing" in text) == (ask.input == "full")
@@ -106,6 +107,7 @@ def test_a_shuffled_suite_file_keeps_ids_and_the_choice_of_sets():
         (Wishes(prompts=("think",)), "prompt 'think' asks the model to reason: it needs --mode generate"),
         (Wishes(inputs=("hypothesis",)), "unknown input 'hypothesis': did you mean 'hypothesis_only'?"),
         (Wishes(orders=-1), "--orders -1"),
+        (Wishes(seed=-1), "--seed -1"),
         (Wishes(modes=("classify",), prompts=("rule",)), "--prompt goes with a language model"),
     ],
 )
@@ -164,3 +166,20 @@ def test_a_suite_that_cannot_be_classified_is_told_in_one_line(changes, words):
         query(suite, plan(suite, Wishes(modes=("classify",))).asks[0])
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("mode", ["loglikelihood", "generate"])
+def test_prompts_asked_one_by_one_are_the_plan_of_all_at_once(mode):
+    # The first prompt in the suite reasons, so that it fits one mode alone.
+    suite = toy_suite(2, prompts=tuple(reversed(toy_suite(1).prompts)))
+    names = [prompt.name for prompt in suite.prompts if mode == "generate" or not prompt.reasons]
+    at_once = plan(suite, Wishes(modes=(mode,))).asks
+    one_by_one = [ask for name in reversed(names) for ask in plan(suite, Wishes(modes=(mode,), prompts=(name,))).asks]
+    assert sorted(map(str, one_by_one)) == sorted(map(str, at_once))
+    assert {ask.prompt for ask in at_once if ask.input == "hypothesis_only"} == {names[0]}
+
+
+def test_inputs_that_are_named_go_to_a_prompt_that_is_named():
+    made = plan(toy_suite(1), Wishes(prompts=("rule",), inputs=("hypothesis_only",)))
+    assert {(ask.prompt, ask.input) for ask in made.asks} == {("rule", "hypothesis_only")}
+    assert {ask.input for ask in plan(toy_suite(1), Wishes(prompts=("rule",))).asks} == {"full"}

@@ -143,16 +143,18 @@ def test_repeats_have_keys_of_their_own(tmp_path):
 
 
 def test_extending_a_run_keeps_what_was_asked(tmp_path):
-    ask(tmp_path, ToyModel(), Wishes(prompts=("rule",), limit=2))
+    inputs = ("full", "hypothesis_only")
+    ask(tmp_path, ToyModel(), Wishes(prompts=("rule",), inputs=inputs, limit=2))
     assert len(read_suites(tmp_path)["toy"].items) == 4
     more = ToyModel()
-    ask(tmp_path, more, Wishes(prompts=("rule",), limit=6))
+    ask(tmp_path, more, Wishes(prompts=("rule",), inputs=inputs, limit=6))
     # Four new sets: two items each in full, and the hypothesis that both share.
     assert len(more.asked) == 4 * (2 + 1)
     assert len(read_suites(tmp_path)["toy"].items) == 12
     assert read_asks(tmp_path).height == 24
     # A smaller call afterwards takes nothing away.
-    ask(tmp_path, ToyModel(), Wishes(prompts=("rule",), limit=2))
+    inputs = ("full", "hypothesis_only")
+    ask(tmp_path, ToyModel(), Wishes(prompts=("rule",), inputs=inputs, limit=2))
     assert len(read_suites(tmp_path)["toy"].items) == 12
 
 

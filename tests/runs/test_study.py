@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,7 +26,7 @@ from veridical.runs.load import open_runs
 from veridical.runs.manifest import read_manifest
 from veridical.runs.study import open_study, slug
 
-from .toy import LABELS, ToyModel, toy_suite
+from .toy import ToyModel, toy_suite
 
 TESTS = Path(__file__).parents[1]
 
@@ -62,7 +63,7 @@ def test_accuracy_is_the_share_of_gold_answers_in_the_stored_responses(tmp_path)
 
 
 def test_baselines_stand_beside_the_model(tmp_path):
-    study = veridical.run(toy_suite(4), model=ToyModel(), prompts="rule", out=tmp_path)
+    study = veridical.run(toy_suite(4), model=ToyModel(), prompts="plainly", out=tmp_path)
     rows = {m.answerer: m.value for m in study.records if m.measure == "accuracy" and not m.slice}
     # A quarter of the items are False, a quarter Unknown, half True.
     assert (rows["always:True"], rows["always:Unknown"], rows["majority"]) == (0.5, 0.25, 0.5)
@@ -299,14 +300,17 @@ def test_several_suites_are_judged_each_by_itself(tmp_path):
     assert len(model.asked) == len(alone.asked)
 
 
-def test_a_run_killed_before_it_asked_is_judged_as_nothing(tmp_path):
+def test_a_run_without_questions_is_no_run_of_baselines(tmp_path):
     study = veridical.run(toy_suite(1), model=ToyModel(), out=tmp_path)
-    for part in study.runs[0].path.glob("re*/*.parquet"):
-        part.unlink()
-    assert {m.answerer for m in open_study(tmp_path).records} == {
-        *(f"always:{label}" for label in LABELS),
-        "majority",
-    }
+    shutil.rmtree(study.runs[0].path / "requests")
+    with pytest.raises(UserError, match=r"no requests stored in .*requests"):
+        open_study(tmp_path)
+    # It does not stand in the way of another model, and the same call asks again what it takes.
+    other = veridical.run(toy_suite(1), model=ToyModel("hf/toys/other", "w1"), out=tmp_path)
+    assert [run.name for run in other.runs] == ["hf/toys/other"]
+    again = ToyModel()
+    assert len(veridical.run(toy_suite(1), model=again, out=tmp_path).runs) == 2
+    assert again.asked == []
 
 
 def test_a_model_is_freed_before_the_next_is_loaded(tmp_path, monkeypatch):

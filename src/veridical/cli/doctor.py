@@ -50,7 +50,7 @@ def _probe(name: str, dtype: str, device: str, progress: Progress) -> list[Findi
     from veridical.models.protocol import Probed
     from veridical.report.probes import dtype_finding, findings
     from veridical.runs.agreement import answers, compare, sample
-    from veridical.runs.study import Loading
+    from veridical.runs.loading import Loading
 
     loading = Loading(dtype, device)
     loading.check([name], modes=())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from veridical.errors import UserError, unknown
@@ -12,6 +14,25 @@ if TYPE_CHECKING:
 
 DTYPES = ("float32", "bfloat16", "float16", "auto")
 DEVICES = ("auto", "cpu", "cuda")
+
+
+def check_settings(dtype: str, device: str) -> None:
+    """Raise UserError for a dtype or device that there is not; only a CUDA device needs torch to tell."""
+    if dtype not in DTYPES:
+        raise unknown("dtype", dtype, DTYPES)
+    kind, colon, number = device.partition(":")
+    if kind not in DEVICES:
+        raise unknown("device", device, DEVICES)
+    if colon and (kind != "cuda" or re.fullmatch("[0-9]{1,4}", number) is None):
+        raise UserError(f"--device {device}: give auto, cpu, cuda or cuda:N, where N is a device's number")
+    if kind == "cuda" and find_spec("torch") is not None:
+        import torch
+
+        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        if not count:
+            raise UserError(f"--device {device}: torch {torch.__version__} finds no CUDA device on this machine")
+        if colon and int(number) >= count:
+            raise UserError(f"--device {device}: the last CUDA device of this machine is cuda:{count - 1}")
 
 
 def load(
@@ -30,10 +51,7 @@ def load(
 
     Raises UserError for a spec that names nothing, files that are not a model's, or a missing extra.
     """
-    if dtype not in DTYPES:
-        raise unknown("dtype", dtype, DTYPES)
-    if device.partition(":")[0] not in DEVICES:
-        raise unknown("device", device, DEVICES)
+    check_settings(dtype, device)
     from veridical.models.sources import resolve
 
     source = resolve(spec)
@@ -42,6 +60,8 @@ def load(
         from veridical.models.classifier import SequenceClassifier
         from veridical.models.hf import HuggingFaceModel
     except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "veridical":
+            raise  # ours is broken: no extra brings it
         raise UserError(
             f"model {spec!r} needs {error.name}, which is not installed: pip install 'veridical[hf]'"
         ) from error

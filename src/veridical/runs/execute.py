@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from veridical.errors import UserError
 from veridical.items import Status
-from veridical.models.protocol import GenerationSettings, LanguageModel, Request
+from veridical.models.protocol import GenerationSettings, LanguageModel, Outcome, Request
 from veridical.runs.plan import Ask, Plan, query
 from veridical.runs.progress import Progress
 from veridical.runs.store import RunStore
@@ -39,7 +40,13 @@ def prepare(
     with progress.steps("preparing", sum(len(plan.asks) for plan in plans)) as step:
         for plan in plans:
             for ask in plan.asks:
-                request = model.prepare(query(plan.suite, ask), settings if ask.mode == "generate" else None)
+                put = query(plan.suite, ask)
+                request = model.prepare(put, settings if ask.mode == "generate" else None)
+                if put.unconditional and not request.unconditional:
+                    raise UserError(
+                        f"model {model.name!r} gives no scores without context, which suite {plan.suite.name!r} "
+                        "needs (its normalisation is 'unconditional'): ask another suite, or another model"
+                    )
                 prepared.append((ask, request, request.key(fingerprint, ask.repeat)))
                 step()
     return prepared
@@ -60,8 +67,8 @@ def execute(model: LanguageModel, store: RunStore, prepared: Sequence[Prepared],
         with progress.steps(f"asking {model.name}", len(keys)) as step:
             # A model need not cope with nothing to do.
             for position, outcome in model.answer(list(missing.values())) if missing else ():
-                if outcome.status is Status.ERROR:
-                    failures[keys[position]] = outcome.detail
+                if fault := _fault(missing[keys[position]], outcome):
+                    failures[keys[position]] = fault
                 else:
                     store.add(keys[position], outcome)
                 step()
@@ -74,3 +81,12 @@ def execute(model: LanguageModel, store: RunStore, prepared: Sequence[Prepared],
         n_failed=len(failures),
         first_failure=next(iter(failures.values()), ""),
     )
+
+
+def _fault(request: Request, outcome: Outcome) -> str:
+    """Why an outcome is no answer to its request; empty where it is one."""
+    if outcome.status is Status.ERROR:
+        return outcome.detail or "no reason was given"
+    if request.unconditional and any(score.unconditional is None for score in outcome.scores):
+        return "the scores without context are missing"
+    return ""

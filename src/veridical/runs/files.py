@@ -21,22 +21,43 @@ import polars as pl
 from veridical.errors import UserError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
+
+
+class ReadOnlyError(UserError):
+    """A place that may be read and not written to; `told` is the message without what to do about it."""
+
+    def __init__(self, told: str) -> None:
+        super().__init__(f"{told}; choose another --out")
+        self.told = told
 
 
 def unwritable(path: Path, error: OSError) -> UserError:
     """The one line for a file that could not be written."""
-    reason = error.strerror or str(error)
+    told = f"cannot write {path}: {error.strerror or error}"
     if error.errno in _FULL:
         return UserError(
-            f"cannot write {path}: {reason}; what was stored before is kept: make room, then run the same "
-            f"command with the same --out to go on"
+            f"{told}; what was stored before is kept: make room, then run the same command with the same --out to go on"
         )
-    return UserError(f"cannot write {path}: {reason}; choose another --out")
+    return ReadOnlyError(told) if error.errno in _FORBIDDEN else UserError(f"{told}; choose another --out")
+
+
+def check_path(path: Path) -> None:
+    """Raise UserError for a path that no file can have, or that may not be looked at."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except (OSError, ValueError) as error:
+        shown = str(path) if len(str(path)) < 80 else f"{str(path)[:77]}..."
+        raise UserError(f"cannot use {shown!r}: {getattr(error, 'strerror', None) or error}") from error
 
 
 @contextlib.contextmanager
 def beside(path: Path) -> Iterator[Path]:
     """A hidden path beside `path` to write to; it is gone afterwards unless it was renamed."""
+    if not path.name:
+        raise UserError(f"cannot write {path}: a folder; name a file")
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
     try:
         yield temporary
@@ -161,13 +182,14 @@ def read_parts(folder: Path, schema: pl.Schema) -> pl.DataFrame:
     return pl.concat([pl.DataFrame(schema=schema), *(read_part(part, schema) for part in parts)])
 
 
-def read_part(path: Path, schema: pl.Schema) -> pl.DataFrame:
-    """One Parquet file with these columns. Raises UserError naming the file where it is not one."""
+ASKED_AGAIN = "move that file away and run again: its questions are asked again"
+
+
+def read_part(path: Path, schema: pl.Schema, remedy: str = ASKED_AGAIN) -> pl.DataFrame:
+    """One Parquet file with these columns. Raises UserError naming the file, and `remedy`, where it is not one."""
     try:
         frame = pl.read_parquet(path.read_bytes(), columns=list(schema))
         return frame.select(pl.col(name).cast(kind) for name, kind in schema.items())
     except (OSError, pl.exceptions.PolarsError) as error:
         reason = str(error).splitlines()[0]
-        raise UserError(
-            f"cannot read {path}: {reason}; move that file away and run again: its questions are asked again"
-        ) from error
+        raise UserError(f"cannot read {path}: {reason}; {remedy}") from error

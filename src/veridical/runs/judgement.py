@@ -11,13 +11,13 @@ from typing import Protocol
 import polars as pl
 
 from veridical.errors import unknown
-from veridical.items import Grouping, Item, Member, Suite
+from veridical.items import Grouping, Item, Member, Status, Suite
 from veridical.judge import baseline_frame, contrasts, judge
 from veridical.judge.frame import KEY, SCHEMA
 from veridical.judge.measure import Measure
 from veridical.judge.verdict import verdicts
 from veridical.runs.files import json_bytes, replace
-from veridical.runs.load import Run
+from veridical.runs.load import Run, place
 from veridical.runs.plan import narrow
 
 
@@ -32,12 +32,15 @@ class Measuring(Protocol):
 LEVEL = 0.95
 DRAWS = 10_000
 
+_ASKED = ("order", "repeat", "item")
+
 STRUCTS = ("slice", "statuses", "against")
 
 
 def merged(suites: Iterable[Suite]) -> Suite:
     """One suite over the items of several narrowings of it."""
-    first, *rest = suites
+    # The largest first: where it holds all items, their order is that of one run alone.
+    first, *rest = sorted(suites, key=lambda suite: -len(suite.items))
     items = {item.id: item for suite in (first, *rest) for item in suite.items}
     groupings = tuple(
         Grouping(
@@ -102,8 +105,19 @@ class Judgement:
 
     @cached_property
     def responses(self) -> pl.DataFrame:
-        """The responses of all runs, in the columns of `veridical.judge.frame.SCHEMA`."""
-        return pl.concat([pl.DataFrame(schema=SCHEMA), *(run.frame for run in self.runs)])
+        """The responses of all runs, in the columns of `veridical.judge.frame.SCHEMA`.
+
+        A question that one model answered in several folders counts once, by the first folder with an answer.
+        """
+        frame = pl.concat([pl.DataFrame(schema=SCHEMA), *(run.frame for run in self.runs)])
+        if len({run.name for run in self.runs}) == len(self.runs):
+            return frame
+        unanswered = pl.col("status") == Status.ERROR.value
+        once = frame.with_row_index("n").sort(unanswered, "n").unique([*KEY, *_ASKED], keep="first").drop("n")
+        suites = {suite.name: suite for suite in self.suites}
+        names = [run.name for run in self.runs]
+        rows = sorted(once.iter_rows(named=True), key=lambda row: (names.index(row["model"]), place(suites, row)))
+        return pl.DataFrame(rows, schema=SCHEMA)
 
     @cached_property
     def by_run(self) -> dict[Path, tuple[Measure, ...]]:

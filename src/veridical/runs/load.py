@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,8 +16,10 @@ from veridical.items import Item, Status, Suite
 from veridical.judge.answers import Reading, read_scores, read_text
 from veridical.judge.frame import SCHEMA
 from veridical.models.protocol import THINKING_OPEN
+from veridical.runs.files import check_path
 from veridical.runs.manifest import NAME, Manifest, is_run, read_manifest
-from veridical.runs.store import outcome, read_asks, read_responses, read_suites
+from veridical.runs.plan import FULL, MODES
+from veridical.runs.store import check_items, outcome, read_asks, read_responses, read_suites
 
 NEAR_TIE = 1e-3
 """Two choices whose log-likelihoods are closer than this (in nats) are counted as a near tie: another batch
@@ -41,11 +43,20 @@ class Run:
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """One row a response (`veridical.judge.frame.SCHEMA`); an ask without an answer is an `error`."""
+        """One row a response (`veridical.judge.frame.SCHEMA`); an ask without an answer is an `error`.
+
+        The order of rows does not depend on the calls that asked them.
+        """
         answers = read_responses(self.path)
         asks = read_asks(self.path).join(answers, on="key", how="left", maintain_order="left")
         rows = [_row(self.name, self.suites[ask["suite"]], ask) for ask in asks.iter_rows(named=True)]
+        rows.sort(key=lambda row: place(self.suites, row))
         return pl.DataFrame(rows, schema=SCHEMA)
+
+    @property
+    def asked(self) -> bool:
+        """Whether any question is stored."""
+        return not read_asks(self.path).is_empty()
 
     def notes(self) -> dict[str, int]:
         """Counts for the manifest: what rendering did, tokens across a join, near ties, missing answers."""
@@ -58,6 +69,19 @@ class Run:
             "near_ties": self.frame.filter(pl.col("margin") < NEAR_TIE).height,
             "unanswered": self.frame.filter(status=Status.ERROR.value).height,
         }
+
+
+def place(suites: Mapping[str, Suite], row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Where a row of a frame stands: prompts and inputs as the suite lists them, items by their ids."""
+    suite = suites[row["suite"]]
+    prompts = [prompt.name for prompt in suite.prompts]
+    inputs = [FULL, *(name for name in suite.inputs if name != FULL)]
+    ranks = (_rank(prompts, row["prompt"]), _rank(MODES, row["mode"]), _rank(inputs, row["input"]))
+    return (row["suite"], *ranks, row["item"], row["order"], row["repeat"])
+
+
+def _rank(names: Sequence[str], name: str) -> int:
+    return names.index(name) if name in names else -1
 
 
 def _row(model: str, suite: Suite, ask: dict[str, Any]) -> dict[str, Any]:
@@ -81,7 +105,11 @@ def _answer(suite: Suite, item: Item, stored: dict[str, Any]) -> dict[str, Any]:
     elif came.status is Status.OK:
         # A class has one log-probability and no length to divide it by.
         normalisation = "sum" if stored["mode"] == "classify" else suite.normalisation
-        reading = read_scores(item.labels, came.scores, normalisation)
+        try:
+            reading = read_scores(item.labels, came.scores, normalisation)
+        except ValueError as error:  # a model object gave other scores than it was asked for
+            reading = Reading(Status.ERROR)
+            row["detail"] = str(error)
         if reading.scores:
             row["labels"] = list(item.labels)
             row["scores"] = [score.total for score in came.scores]
@@ -116,16 +144,33 @@ def run_folders(path: Path) -> list[Path]:
 def open_runs(paths: Sequence[Path]) -> list[Run]:
     """The runs in these run or study folders, each once.
 
-    Raises UserError where a path holds no run, or where two runs hold different contents of one suite.
+    Raises UserError where a path holds no run, where a run stores no question or lacks the items of one, or
+    where two runs cannot be judged together.
     """
+    runs = opened(paths)
+    for run in runs:
+        if run.manifest.suites and not run.asked:
+            raise UserError(
+                f"no requests stored in {run.path / 'requests'}: they were removed, or the run was stopped before it "
+                f"asked; the same 'veridical run' with --out {run.path.parent} asks again"
+            )
+        check_items(run.path)
+    return runs
+
+
+def opened(paths: Sequence[Path]) -> list[Run]:
+    """As `open_runs`, whatever the runs store."""
     folders: dict[Path, None] = {}
     for path in paths:
+        check_path(path)
         if not path.exists():
             raise UserError(f"{path}: no such folder; give a run folder, or the study folder that holds it")
         found = run_folders(path)
         if not found:
             raise UserError(f"{path} is not a run folder: neither it nor a folder in it has a {NAME}")
-        folders.update(dict.fromkeys(found))
+        # The same folder by two names (a link, `a` and `a/.`) is one run.
+        known = {folder.resolve() for folder in folders}
+        folders.update(dict.fromkeys(folder for folder in found if folder.resolve() not in known))
     runs = [open_run(folder) for folder in folders]
     _check_same_suites(runs)
     return _told_apart(runs)
@@ -145,15 +190,36 @@ def _check_same_suites(runs: Sequence[Run]) -> None:
 
 
 def _told_apart(runs: Sequence[Run]) -> list[Run]:
-    """Runs of one model name under several dtypes are named by dtype, and otherwise by fingerprint."""
+    """Runs of one model name under several dtypes are named by dtype, and otherwise by fingerprint.
+
+    Runs of one fingerprint keep one name: they are one model's answers in several folders. Raises UserError
+    where those were written under different limits.
+    """
     named: dict[str, list[Run]] = {}
     for run in runs:
         named.setdefault(run.manifest.model.name, []).append(run)
     apart: dict[Path, Run] = {}
     for name, same in named.items():
         dtypes = {run.manifest.model.fingerprint.get("dtype", "") for run in same}
+        digests = {run.manifest.model.digest for run in same}
+        _check_same_limits(same)
         for run in same:
             dtype = run.manifest.model.fingerprint.get("dtype", "")
-            mark = f" {dtype}" if len(dtypes) == len(same) and dtype else f"@{run.manifest.model.digest[:8]}"
-            apart[run.path] = replace(run, name=name if len(same) == 1 else f"{name}{mark}")
+            mark = f" {dtype}" if len(dtypes) == len(digests) and dtype else f"@{run.manifest.model.digest[:8]}"
+            apart[run.path] = replace(run, name=name if len(digests) == 1 else f"{name}{mark}")
     return [apart[run.path] for run in runs]
+
+
+def _check_same_limits(runs: Sequence[Run]) -> None:
+    """Raise UserError where one model's runs stopped generating at different lengths: no answer is then the one."""
+    seen: dict[str, Run] = {}
+    for run in runs:
+        limit = run.manifest.settings.max_new_tokens
+        if limit is None:
+            continue
+        other = seen.setdefault(run.manifest.model.digest, run)
+        if (first := other.manifest.settings.max_new_tokens) != limit:
+            raise UserError(
+                f"{other.path} and {run.path} are runs of one model ({run.manifest.model.name}) with "
+                f"--max-new-tokens {first} and {limit}: judge them apart, one path a call"
+            )

@@ -152,17 +152,22 @@ def extended(folder: Path, stored: Manifest, wanted: Manifest) -> Manifest:
     check_suites(folder, stored, wanted.suites)
     if stored.model.digest != wanted.model.digest:
         raise UserError(f"{folder} is a run of another model ({stored.model.name}): use another --out")
-    settings = stored.settings
-    for name in Settings.model_fields:
-        old, new = getattr(settings, name), getattr(wanted.settings, name)
-        if old is None:
-            settings = settings.model_copy(update={name: new})
-        elif new is not None and new != old:
-            flag = f"--{name.replace('_', '-')}"
-            raise UserError(f"{folder} was run with {flag} {old}, not {new}: use another --out")
+    settings = merged_settings(folder, stored.settings, wanted.settings)
     suites = {entry.name: entry for entry in (*stored.suites, *wanted.suites)}
     described = [call.model_dump(exclude={"created"}) for call in stored.calls]
     new_calls = tuple(c for c in wanted.calls if c.model_dump(exclude={"created"}) not in described)
     return stored.model_copy(
         update={"suites": tuple(suites.values()), "settings": settings, "calls": (*stored.calls, *new_calls)}
     )
+
+
+def merged_settings(folder: Path, settings: Settings, wanted: Settings) -> Settings:
+    """The settings of a run with those that were open. Raises UserError where the two cannot be one run's."""
+    for name in Settings.model_fields:
+        old, new = getattr(settings, name), getattr(wanted, name)
+        if old is None:
+            settings = settings.model_copy(update={name: new})
+        elif new is not None and new != old:
+            flag = f"--{name.replace('_', '-')}"
+            raise UserError(f"{folder} was run with {flag} {old}, not {new}: use another --out")
+    return settings

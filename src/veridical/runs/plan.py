@@ -105,13 +105,18 @@ def limited(suite: Suite, limit: int | None, seed: int) -> Suite:
     return narrow(suite, (member.item for member in grouping.members if member.set in taken))
 
 
-def fitting_prompts(suite: Suite, mode: Mode, wishes: Wishes) -> tuple[Prompt, ...]:
-    """The suite's prompts, among those wished for, that can be asked in this mode."""
-    return tuple(
-        prompt
-        for prompt in suite.prompts
-        if (wishes.prompts is None or prompt.name in wishes.prompts) and (mode == "generate" or not prompt.reasons)
-    )
+def fitting_prompts(suite: Suite, mode: Mode) -> tuple[Prompt, ...]:
+    """The suite's prompts that can be asked in this mode."""
+    return tuple(prompt for prompt in suite.prompts if mode == "generate" or not prompt.reasons)
+
+
+def _bearer(fitting: Sequence[Prompt], prompts: Sequence[Prompt], wishes: Wishes) -> Prompt | None:
+    """The prompt under which restricted inputs are asked: see `plan`."""
+    if not prompts:
+        return None
+    if fitting[0] in prompts:
+        return fitting[0]
+    return prompts[0] if wishes.inputs is not None else None
 
 
 def check_names(suites: Sequence[Suite], wishes: Wishes) -> None:
@@ -133,14 +138,16 @@ def check_names(suites: Sequence[Suite], wishes: Wishes) -> None:
             raise unknown("input", name, inputs)
     if wishes.orders is not None and wishes.orders < 0:
         raise UserError(f"--orders {wishes.orders}: give 0 for every rotation of the labels, or 1 or more")
+    if wishes.seed < 0:
+        raise UserError(f"--seed {wishes.seed}: give 0 or more")
 
 
-def _ask_inputs(suite: Suite, wishes: Wishes, first: bool) -> Iterator[tuple[str, bool]]:
-    """(input, whether all label orders are asked); restricted inputs go to a suite's first prompt alone."""
+def _ask_inputs(suite: Suite, wishes: Wishes, restricted: bool) -> Iterator[tuple[str, bool]]:
+    """(input, whether all label orders are asked); restricted inputs where `restricted`, in one order."""
     wanted = wishes.inputs
     if wanted is None or FULL in wanted:
         yield FULL, True
-    if first:
+    if restricted:
         for name in suite.inputs:
             if name != FULL and (wanted is None or name in wanted):
                 yield name, False
@@ -148,6 +155,11 @@ def _ask_inputs(suite: Suite, wishes: Wishes, first: bool) -> Iterator[tuple[str
 
 def plan(suite: Suite, wishes: Wishes) -> Plan:
     """Everything to ask of one suite.
+
+    The suite's restricted inputs are asked under one prompt of a mode: the first of the suite's that fits the
+    mode, whatever else is wished for, so that prompts asked one call after another make the study that they make
+    when asked at once. Where that prompt is not wished for they are not asked, unless inputs are named: then
+    the first prompt wished for bears them.
 
     Raises UserError where nothing of the suite fits what is wished for.
     """
@@ -158,16 +170,18 @@ def plan(suite: Suite, wishes: Wishes) -> Plan:
         if mode == "classify":
             asks.extend(_classify_asks(suite, asked.items, wishes))
             continue
-        prompts = fitting_prompts(suite, mode, wishes)
+        fitting = fitting_prompts(suite, mode)
         wanted = [p for p in suite.prompts if wishes.prompts is None or p.name in wishes.prompts]
+        prompts = [p for p in wanted if p in fitting]
+        bearer = _bearer(fitting, prompts, wishes)
         if left_out := [p.name for p in wanted if p not in prompts]:
             skipped.append(
                 f"{suite.name}: skipping {', '.join(left_out)} in mode {mode}: "
                 "a prompt that reasons needs --mode generate"
             )
-        for number, prompt in enumerate(prompts):
+        for prompt in prompts:
             count = prompt.orders if wishes.orders is None else wishes.orders
-            for name, all_orders in _ask_inputs(suite, wishes, first=number == 0):
+            for name, all_orders in _ask_inputs(suite, wishes, restricted=prompt is bearer):
                 for item in asked.items:
                     for order, labels in enumerate(rotations(item.labels, count if all_orders else 1)):
                         asks.extend(
@@ -190,7 +204,7 @@ def _classify_asks(suite: Suite, items: Iterable[Item], wishes: Wishes) -> Itera
             f"suite {suite.name!r} cannot be asked in mode classify: it does not say what a classifier calls its "
             f'labels (in a suite file: "classes": {{"LABEL": ["NAME", ...]}})'
         )
-    for name, _ in _ask_inputs(suite, wishes, first=True):
+    for name, _ in _ask_inputs(suite, wishes, restricted=True):
         if name in suite.inputs and not set(suite.inputs[name]) & set(suite.pair):
             continue
         for item in items:

@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 
+from veridical.errors import UserError
 from veridical.items import Status, Suite
 from veridical.models.protocol import ChoiceScore, Outcome, Request, TokenSequence
 from veridical.runs.files import add_part, locked, make_folder, parquet_bytes, read_part, read_parts, replace
@@ -23,6 +24,8 @@ from veridical.runs.plan import Ask, Plan, narrow
 
 FLUSH_ANSWERS = 2_000
 FLUSH_SECONDS = 30.0
+
+ITEMS_NAME = "items.parquet"
 
 ITEMS = pl.Schema({"suite": pl.String(), "kind": pl.String(), "id": pl.String(), "json": pl.String()})
 """One row a suite (`kind` is `suite`: everything but its items), then one an item, in the suite's order."""
@@ -167,14 +170,47 @@ def _request_row(ask: Ask, request: Request, key: str) -> dict[str, Any]:
 
 def _extend_items(path: Path, plans: Sequence[Plan]) -> None:
     """Write the items as asked: those of earlier calls and of these plans together."""
-    stored = read_suites(path) if (path / "items.parquet").is_file() else {}
+    stored = read_suites(path) if (path / ITEMS_NAME).is_file() else {}
     suites = dict(stored)
     for plan in plans:
         asked = {ask.item for ask in plan.asks}
         earlier = stored.get(plan.suite.name)
         suites[plan.suite.name] = narrow(plan.suite, asked | set(earlier.by_id if earlier else ()))
     if suites != stored:
-        replace(path / "items.parquet", parquet_bytes(_items_frame(suites.values())))
+        replace(path / ITEMS_NAME, parquet_bytes(_items_frame(suites.values())))
+
+
+def lacking_suites(path: Path) -> set[str]:
+    """The suites of which a run stores questions and not the items: its items.parquet is gone, or an older one."""
+    asked = set(read_asks(path)["suite"])
+    return asked - set(_heads(path)) if (path / ITEMS_NAME).is_file() else asked
+
+
+def check_items(path: Path) -> None:
+    """Raise UserError where a run stores questions whose items are missing."""
+    if lacking := sorted(lacking_suites(path)):
+        raise UserError(
+            f"{path / ITEMS_NAME} is missing, or lacks the items of {', '.join(lacking)}: run those suites again, "
+            f"in one call, with --out {path.parent}; stored answers are kept"
+        )
+
+
+def restore_items(path: Path, plans: Sequence[Plan]) -> None:
+    """Write the items of stored questions again, from the same suites. Raises UserError where one is not planned."""
+    lacking = lacking_suites(path)
+    planned = {plan.suite.name: plan.suite for plan in plans}
+    if not lacking <= set(planned):
+        check_items(path)
+    if not lacking:
+        return
+    asks = read_asks(path)
+    with locked(path):
+        suites = read_suites(path) if (path / ITEMS_NAME).is_file() else {}
+        for name in lacking:
+            suites[name] = narrow(planned[name], asks.filter(suite=name)["item"])
+        order = [entry.name for entry in read_manifest(path).suites]
+        ordered = (suites[name] for name in sorted(suites, key=order.index))
+        replace(path / ITEMS_NAME, parquet_bytes(_items_frame(ordered)))
 
 
 def _items_frame(suites: Iterable[Suite]) -> pl.DataFrame:
@@ -185,12 +221,20 @@ def _items_frame(suites: Iterable[Suite]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=ITEMS, orient="row")
 
 
+def _stored_items(path: Path) -> pl.DataFrame:
+    remedy = "delete it, then run all suites of this run again, in one call, with the same --out; answers are kept"
+    return read_part(path / ITEMS_NAME, ITEMS, remedy)
+
+
+def _heads(path: Path) -> dict[str, str]:
+    return dict(_stored_items(path).filter(kind="suite").select("suite", "json").iter_rows())
+
+
 def read_suites(path: Path) -> dict[str, Suite]:
     """The suites of a run by name, narrowed to the items that were asked."""
-    frame = read_part(path / "items.parquet", ITEMS)
-    heads = dict(frame.filter(kind="suite").select("suite", "json").iter_rows())
+    frame = _stored_items(path)
     suites: dict[str, Suite] = {}
-    for name, head in heads.items():
+    for name, head in _heads(path).items():
         items = ",".join(frame.filter(kind="item", suite=name)["json"])
         suites[name] = Suite.model_validate({**json.loads(head), "items": json.loads(f"[{items}]")})
     return suites

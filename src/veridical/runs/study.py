@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import gc
 import re
-import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
 import polars as pl
 
-from veridical.errors import UserError, unknown
+from veridical.errors import UserError
 from veridical.items import Mode, Suite
 from veridical.judge.measure import Measure
-from veridical.models.protocol import CLASSIFIER_MODES, LANGUAGE_MODES, GenerationSettings, LanguageModel, Probed
+from veridical.judge.registry import measure_set
+from veridical.models.protocol import GenerationSettings, LanguageModel, Probed
 from veridical.runs import manifest as manifests
 from veridical.runs.execute import Tally, execute, prepare
-from veridical.runs.files import writable_folder
+from veridical.runs.files import check_path, writable_folder
 from veridical.runs.judgement import Judgement, measures_frame, write_measures
-from veridical.runs.load import Run, open_run, open_runs, run_folders
+from veridical.runs.load import Run, open_run, open_runs, opened, run_folders
+from veridical.runs.loading import Loading, check_modes, free_memory
 from veridical.runs.plan import FULL, Plan, Wishes, check_names, plan
 from veridical.runs.progress import Progress, Silent
-from veridical.runs.store import RunStore
+from veridical.runs.store import RunStore, check_items, lacking_suites, restore_items
 
 MAX_NEW_TOKENS = 512
 
@@ -165,30 +165,45 @@ def run(
         orders=orders,
         seed=seed,
     )
+    if not names:
+        raise UserError("no suite is given: name at least one, built in ('veridical suites' lists them) or a file")
     if max_new_tokens < 1:
         raise UserError(f"--max-new-tokens {max_new_tokens}: give 1 or more")
     if not models:
         raise UserError("no model is given: name at least one with --model")
     plans = _plans(names, wishes, data)
     study = Path(out) if out is not None else default_out(names)
-    _check_study(study, plans)
     settings = GenerationSettings(max_new_tokens)
     loading = Loading(dtype, device, batch_tokens, template_args or {})
     loading.check(models, wishes.modes)
+    _check_study(study, plans)
+    for given in models:
+        loading.check_stored(study, given, _settings(wishes, settings))
     failed = 0
     with writable_folder(study):
+        for folder in run_folders(study):
+            restore_items(folder, plans)
         for line in (line for one in plans for line in one.skipped):
             progress.say(line)
         for given in models:
             asked = loading.load(given, progress)
-            _check_modes(asked.name, asked.modes, wishes.modes)
+            check_modes(asked.name, asked.modes, wishes.modes)
             failed += _ask(asked, study, plans, wishes, settings, progress)
             del asked
-            _free_memory()
+            free_memory()
         progress.say("judging")
-        result = Study(study, Judgement(tuple(open_runs([study]))), failed)
+        result = Study(study, Judgement(_with_questions(study, progress)), failed)
         result.write()
     return result
+
+
+def _with_questions(study: Path, progress: Progress) -> tuple[Run, ...]:
+    """The runs of a study, less those (of other models) that were stopped before they asked anything."""
+    runs = opened([study])
+    for run in runs:
+        if not run.asked:
+            progress.say(f"{run.path}: no requests stored; left out")
+    return tuple(run for run in runs if run.asked)
 
 
 def _names(given: str | Sequence[str] | None) -> tuple[str, ...] | None:
@@ -208,11 +223,14 @@ def _plans(names: Sequence[str | Suite], wishes: Wishes, data: str | Path | None
         if suites.setdefault(suite.name, suite).content_hash != suite.content_hash:
             raise UserError(f"two different suites are named {suite.name!r}: ask them in calls of their own")
     check_names(list(suites.values()), wishes)
+    for suite in suites.values():
+        measure_set(suite.measures)
     return [plan(suite, wishes) for suite in suites.values()]
 
 
 def _check_study(study: Path, plans: Sequence[Plan]) -> None:
     """Raise UserError where the folder cannot take these suites."""
+    check_path(study)
     if manifests.is_run(study):
         raise UserError(f"{study} is a run, not a study: give the folder above it, {study.parent}, as --out")
     folders = run_folders(study)
@@ -220,63 +238,8 @@ def _check_study(study: Path, plans: Sequence[Plan]) -> None:
         raise UserError(f"{study} holds a report.html but no run: use another --out")
     for folder in folders:
         manifests.check_suites(folder, open_run(folder).manifest, _suite_entries(plans))
-
-
-@dataclass(frozen=True, slots=True)
-class Loading:
-    """How models given by name are loaded."""
-
-    dtype: str
-    device: str
-    batch_tokens: int | None = None
-    template_args: Mapping[str, object] = field(default_factory=dict)
-
-    def check(self, models: Sequence[str | LanguageModel], modes: Sequence[Mode]) -> None:
-        """Raise UserError for a name, setting or mode that is wrong, as far as it shows before a model is loaded."""
-        for model in models:
-            if not isinstance(model, str):
-                _check_modes(model.name, model.modes, modes)
-        names = [model for model in models if isinstance(model, str)]
-        if names:
-            from veridical.models import DEVICES, DTYPES
-            from veridical.models.sources import known_to_classify, resolve
-
-            if self.dtype not in DTYPES:
-                raise unknown("dtype", self.dtype, DTYPES)
-            if self.device.partition(":")[0] not in DEVICES:
-                raise unknown("device", self.device, DEVICES)
-            for name in names:
-                known = known_to_classify(resolve(name))
-                if known is not None:
-                    _check_modes(name, CLASSIFIER_MODES if known else LANGUAGE_MODES, modes)
-
-    def load(self, given: str | LanguageModel, progress: Progress) -> LanguageModel:
-        if not isinstance(given, str):
-            return given
-        from veridical.models import load
-
-        progress.say(f"loading {given}")
-        return load(
-            given,
-            dtype=self.dtype,
-            device=self.device,
-            batch_tokens=self.batch_tokens,
-            template_args=self.template_args,
-        )
-
-
-def _check_modes(name: str, has: Sequence[Mode], wanted: Sequence[Mode]) -> None:
-    if lacking := [mode for mode in wanted if mode not in has]:
-        kind = "a sequence classifier" if has == CLASSIFIER_MODES else "a language model"
-        others = " and ".join(has)
-        raise UserError(f"model {name!r} is {kind} and cannot be asked in mode {lacking[0]}: it has mode {others}")
-
-
-def _free_memory() -> None:
-    """Give back the memory of a model that nothing refers to any more."""
-    gc.collect()
-    if "torch" in sys.modules:
-        sys.modules["torch"].cuda.empty_cache()
+        if not lacking_suites(folder) <= {one.suite.name for one in plans}:
+            check_items(folder)
 
 
 def _ask(
@@ -317,6 +280,11 @@ def _suite_entries(plans: Sequence[Plan]) -> tuple[manifests.SuiteEntry, ...]:
     )
 
 
+def _settings(wishes: Wishes, settings: GenerationSettings) -> manifests.Settings:
+    generates = "generate" in wishes.modes
+    return manifests.Settings(seed=wishes.seed, max_new_tokens=settings.max_new_tokens if generates else None)
+
+
 def _manifest(
     model: LanguageModel, plans: Sequence[Plan], wishes: Wishes, settings: GenerationSettings
 ) -> manifests.Manifest:
@@ -340,8 +308,6 @@ def _manifest(
             n_parameters=model.n_parameters,
         ),
         suites=_suite_entries(plans),
-        settings=manifests.Settings(
-            seed=wishes.seed, max_new_tokens=settings.max_new_tokens if "generate" in wishes.modes else None
-        ),
+        settings=_settings(wishes, settings),
         calls=(call,),
     )

@@ -1,0 +1,87 @@
+"""Models given by name: what is known of them before they are loaded, and loading them."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from veridical.errors import UserError
+from veridical.items import Mode
+from veridical.models.protocol import CLASSIFIER_MODES, LANGUAGE_MODES, LanguageModel
+from veridical.runs import manifest as manifests
+from veridical.runs.load import open_run, run_folders
+from veridical.runs.progress import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """How models given by name are loaded."""
+
+    dtype: str
+    device: str
+    batch_tokens: int | None = None
+    template_args: Mapping[str, object] = field(default_factory=dict)
+
+    def check(self, models: Sequence[str | LanguageModel], modes: Sequence[Mode]) -> None:
+        """Raise UserError for a name, setting or mode that is wrong, as far as it shows before a model is loaded."""
+        for model in models:
+            if not isinstance(model, str):
+                check_modes(model.name, model.modes, modes)
+        names = [model for model in models if isinstance(model, str)]
+        if names:
+            from veridical.models import check_settings
+            from veridical.models.sources import known_to_classify, resolve
+
+            check_settings(self.dtype, self.device)
+            for name in names:
+                known = known_to_classify(resolve(name))
+                if known is not None:
+                    check_modes(name, CLASSIFIER_MODES if known else LANGUAGE_MODES, modes)
+
+    def check_stored(self, study: Path, given: str | LanguageModel, settings: manifests.Settings) -> None:
+        """Raise UserError where a run of this model in the study has other settings.
+
+        A model given by name has a fingerprint when it is loaded; until then its run is one of its name and
+        dtype, and is not known where the dtype is `auto` or the chat template has arguments.
+        """
+        for folder in run_folders(study):
+            stored = open_run(folder).manifest
+            if isinstance(given, str):
+                known = (given, self.dtype) == (stored.model.name, stored.model.fingerprint.get("dtype"))
+                known = known and not self.template_args
+            else:
+                known = given.fingerprint.digest == stored.model.digest
+            if known:
+                manifests.merged_settings(folder, stored.settings, settings)
+
+    def load(self, given: str | LanguageModel, progress: Progress) -> LanguageModel:
+        if not isinstance(given, str):
+            return given
+        from veridical.models import load
+
+        progress.say(f"loading {given}")
+        return load(
+            given,
+            dtype=self.dtype,
+            device=self.device,
+            batch_tokens=self.batch_tokens,
+            template_args=self.template_args,
+        )
+
+
+def check_modes(name: str, has: Sequence[Mode], wanted: Sequence[Mode]) -> None:
+    """Raise UserError where a model cannot be asked in a mode."""
+    if lacking := [mode for mode in wanted if mode not in has]:
+        kind = "a sequence classifier" if has == CLASSIFIER_MODES else "a language model"
+        others = " and ".join(has)
+        raise UserError(f"model {name!r} is {kind} and cannot be asked in mode {lacking[0]}: it has mode {others}")
+
+
+def free_memory() -> None:
+    """Give back the memory of a model that nothing refers to any more."""
+    gc.collect()
+    if "torch" in sys.modules:
+        sys.modules["torch"].cuda.empty_cache()
