@@ -12,6 +12,8 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
+from veridical.errors import UserError
+
 
 def cache_folder() -> Path:
     """`$VERIDICAL_CACHE`, else the user's cache folder of this platform."""
@@ -35,6 +37,19 @@ def file_hash(path: Path) -> str:
     except OSError:
         return sha256  # a cache that cannot be written costs time, not the run
     return sha256
+
+
+def check_writable(folder: Path) -> None:
+    """Make a folder of the cache. Raises UserError, naming the variable that moves it, where it cannot be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".making-"):
+            pass
+    except OSError as error:
+        raise UserError(
+            f"the cache folder {cache_folder()} cannot be written ({error.strerror or error}): set VERIDICAL_CACHE to "
+            "a folder that can"
+        ) from error
 
 
 def put(target: Path, make: Callable[[Path], object]) -> None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from huggingface_hub import constants, get_session
+from huggingface_hub.utils import logging as hub_logging
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
@@ -23,6 +25,9 @@ from veridical.items import digest
 from veridical.models import gguf
 from veridical.models.cache import file_hash
 from veridical.models.sources import WEIGHTS, Source, classifies
+
+HUB_SECONDS = 5.0
+"""How long the hub may take to answer before it counts as out of reach, and the local cache is looked at alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +47,11 @@ def load_checkpoint(source: Source, *, dtype: str, device: str) -> Checkpoint:
     """Raises UserError where the files cannot be loaded, or the hub not be reached."""
     _quieten()
     place = _device(device)
+    offline = source.kind == "hub" and not _hub_answers()
     try:
-        checkpoint = _load(source, dtype)
+        checkpoint = _load(source, dtype, offline)
+    except UserError:
+        raise
     except Exception as error:  # torn or foreign files make the readers fail in any way
         raise UserError(_why_not_loaded(source, error)) from error
     checkpoint.model.to(place)  # type: ignore[arg-type]  # transformers' wrapper hides the signature
@@ -71,12 +79,21 @@ def longest_sequence(model: PreTrainedModel, tokenizer: Any) -> int:
 def _device(name: str) -> torch.device:
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if name.startswith("cuda") and not torch.cuda.is_available():
-        raise UserError(f"--device {name}: this machine has no CUDA device that torch {torch.__version__} can use")
     return torch.device(name)
 
 
-def _load(source: Source, dtype: str) -> Checkpoint:
+def _hub_answers() -> bool:
+    """Whether the hub can be reached: else its client would try for half a minute, telling of each failure."""
+    if constants.HF_HUB_OFFLINE:
+        return False
+    try:
+        get_session().head(constants.ENDPOINT, timeout=HUB_SECONDS)
+    except Exception:  # whichever error the client's own library has for it
+        return False
+    return True
+
+
+def _load(source: Source, dtype: str, offline: bool) -> Checkpoint:
     wanted = "auto" if dtype == "auto" else getattr(torch, dtype)
     if source.kind == "gguf":
         folder = gguf.converted(source.path)
@@ -86,9 +103,11 @@ def _load(source: Source, dtype: str) -> Checkpoint:
             return Checkpoint(gguf.load_dequantised(source.path, wanted), tokenizer, weights)
         model = AutoModelForCausalLM.from_pretrained(folder, dtype=wanted, use_safetensors=True)
         return Checkpoint(model, AutoTokenizer.from_pretrained(folder), weights)
-    config = AutoConfig.from_pretrained(source.location)
-    model = _auto_class(config).from_pretrained(source.location, config=config, dtype=wanted, use_safetensors=True)
-    tokenizer = AutoTokenizer.from_pretrained(source.location)
+    config = AutoConfig.from_pretrained(source.location, local_files_only=offline)
+    model = _auto_class(config).from_pretrained(
+        source.location, config=config, dtype=wanted, use_safetensors=True, local_files_only=offline
+    )
+    tokenizer = AutoTokenizer.from_pretrained(source.location, local_files_only=offline)
     if source.kind == "hub":
         return Checkpoint(model, tokenizer, str(getattr(model.config, "_commit_hash", None) or "unknown revision"))
     files = sorted(file for file in source.path.iterdir() if file.name.endswith(WEIGHTS[0]))
@@ -120,4 +139,5 @@ def _quieten() -> None:
     """transformers' own bars and warnings would tear ours; what matters of them is told in our words."""
     transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    hub_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from veridical.models.cache import cache_folder, file_hash, put
+from veridical.models.cache import cache_folder, check_writable, file_hash, put
 
 LARGEST_CONVERTED = 2**30
 """Bytes of a GGUF file that is converted into the cache; a larger one is dequantised at each load."""
@@ -18,6 +18,8 @@ LARGEST_CONVERTED = 2**30
 def converted(file: Path) -> Path | None:
     """The folder of `file`'s weights as float32 safetensors with its tokenizer, made if need be.
 
+    Raises UserError where the cache folder cannot be written.
+
     None where the file is too large to keep a copy of. The folder's name has the file's hash, so a changed file
     is converted anew.
     """
@@ -25,6 +27,7 @@ def converted(file: Path) -> Path | None:
         return None
     folder = cache_folder() / "gguf" / f"{file.stem}-{file_hash(file)[:16]}"
     if not folder.is_dir():
+        check_writable(folder.parent)
         put(folder, lambda temporary: _convert(file, temporary))
     return folder
 
