@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 
@@ -10,6 +11,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0: done; 2: the user's input is at fault; 1: anything else.
     """
-    from veridical.cli.app import call
+    try:
+        # Imports take a second or two, in which Ctrl-C must be told as well.
+        from veridical.cli.app import call
 
-    return call(arguments)
+        return call(arguments)
+    except KeyboardInterrupt:
+        print("veridical: stopped", file=sys.stderr)
+        return 1

@@ -6,12 +6,26 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperArgument, TyperCommand
 
 from veridical.cli import doctor, judge, report, run, suites
+from veridical.cli.console import open_streams
 from veridical.errors import UserError
+
+
+class Command(TyperCommand):
+    """A command whose help shows no types of Python's beside its arguments."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        params: list[Any] = super().get_params(ctx)
+        for param in params:
+            if isinstance(param, TyperArgument):
+                param.display_type_rich = lambda ctx: None  # type: ignore[method-assign]
+        return params
+
 
 app = typer.Typer(
     name="veridical",
@@ -23,7 +37,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for module in (suites, run, judge, report, doctor):
-    app.command(module.__name__.rpartition(".")[2])(module.command)
+    app.command(module.__name__.rpartition(".")[2], cls=Command)(module.command)
 
 # Typer re-exports BadParameter alone of the parser's exceptions; the base of all of them is above it.
 _ParserError: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
@@ -31,6 +45,8 @@ _ParserError: type[Exception] = next(kind for kind in typer.BadParameter.__mro__
 
 # What a full disk, an exhausted quota and a limit on the size of files say.
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# The status into which Typer turns Ctrl-C; no command of ours ends with it.
+INTERRUPTED = 130
 
 
 def _version(wanted: bool) -> None:
@@ -53,6 +69,7 @@ def options(
 def call(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; errors of the user's become one line on standard error."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    readable = open_streams()
     try:
         status = app(args=given, prog_name="veridical", standalone_mode=False, obj=given)
         sys.stdout.flush()
@@ -64,17 +81,30 @@ def call(arguments: Sequence[str] | None = None) -> int:
             return 2
         return _fault(_parser_message(error))
     except (KeyboardInterrupt, typer.Abort):
-        print("veridical: stopped", file=sys.stderr)
-        return 1
+        return _stopped()
     except BrokenPipeError:
         # The reader of our output went away (`| head`): say nothing more to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        if error.errno not in DISK_FULL:
+        if error.errno in DISK_FULL:
+            return _fault(f"cannot write: {error.strerror}{f': {error.filename}' if error.filename else ''}")
+        if error.filename is None:
             raise
-        return _fault(f"cannot write: {error.strerror}{f': {error.filename}' if error.filename else ''}")
-    return status if isinstance(status, int) else 0
+        return _fault(f"cannot use {_short(error.filename)}: {error.strerror}")
+    if status == INTERRUPTED:
+        return _stopped()
+    # What was to be printed reached nobody where standard output was closed.
+    return status if isinstance(status, int) and status else 0 if readable else 1
+
+
+def _short(name: object) -> str:
+    return repr(str(name) if len(str(name)) < 80 else f"{str(name)[:77]}...")
+
+
+def _stopped() -> int:
+    print("veridical: stopped", file=sys.stderr)
+    return 1
 
 
 def _fault(message: str) -> int:
@@ -86,4 +116,7 @@ def _parser_message(error: Exception) -> str:
     message: str = getattr(error, "format_message", lambda: str(error))()
     context = getattr(error, "ctx", None)
     command = getattr(context, "command_path", "veridical")
+    message = message.replace(
+        "Input should be a valid integer, unable to parse string as an integer", "give a whole number"
+    )
     return " ".join(f"{message.rstrip('.')} (see '{command} --help')".split())

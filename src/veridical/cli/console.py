@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,6 +15,21 @@ if TYPE_CHECKING:
     from veridical.runs.judgement import Judgement
 
 WIDTH = 100
+
+
+def open_streams() -> bool:
+    """Make printing safe: a closed stream takes what is printed to nowhere, and an encoding lacks no character.
+
+    Gives whether there is a standard output.
+    """
+    readable = sys.stdout is not None
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115  # as long as the process
+        elif isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")
+    return readable
 
 
 def errors() -> Console:
@@ -30,8 +47,9 @@ def results() -> Console:
 
 
 def print_json(document: dict[str, Any]) -> None:
-    """Print one document in strict JSON."""
-    print(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1), file=sys.stdout)
+    """Print one document in strict JSON, escaped where the encoding of the output has not every character."""
+    escaped = not (sys.stdout.encoding or "").lower().startswith("utf")
+    print(json.dumps(document, ensure_ascii=escaped, allow_nan=False, indent=1), file=sys.stdout)
 
 
 def measures_document(study: str, judgement: Judgement) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +25,7 @@ def command(
 ) -> None:
     """Recompute measures from stored responses; no model is needed."""
     from veridical.cli.console import measures_document, print_json, print_tables, tell_missing
+    from veridical.runs.files import ReadOnlyError
     from veridical.runs.judgement import Judgement, write_measures
     from veridical.runs.load import open_runs
     from veridical.runs.manifest import is_run
@@ -31,10 +33,13 @@ def command(
     judgement = Judgement(tuple(open_runs(run)), sets=sets)
     tell_missing(judgement)
     if sets is None:
-        for path, measures in judgement.by_run.items():
-            write_measures(path, measures)
-        if len(run) == 1 and not is_run(run[0]):
-            write_measures(run[0], judgement.records)
+        try:
+            for path, measures in judgement.by_run.items():
+                write_measures(path, measures)
+            if len(run) == 1 and not is_run(run[0]):
+                write_measures(run[0], judgement.records)
+        except ReadOnlyError as error:
+            print(f"measures.json is left as it is: {error.told}", file=sys.stderr)
     if json:
         print_json(measures_document(str(run[0]), judgement))
     else:

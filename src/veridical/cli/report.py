@@ -17,11 +17,16 @@ def command(
 ) -> None:
     """Write what is measured of runs as one self-contained page."""
     from veridical.cli.console import tell_missing
+    from veridical.errors import UserError
+    from veridical.runs.files import ReadOnlyError
     from veridical.runs.judgement import Judgement
     from veridical.runs.load import open_runs
     from veridical.runs.study import write_page
 
     judgement = Judgement(tuple(open_runs(run)))
     tell_missing(judgement)
-    path = write_page(out or run[0] / "report.html", judgement)
+    try:
+        path = write_page(out or run[0] / "report.html", judgement)
+    except ReadOnlyError as error:
+        raise UserError(f"{error.told}; name another place with --out FILE.html") from error
     typer.echo(f"report: {path}")

@@ -31,7 +31,9 @@ def command(
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N_SETS", min=1, help="Ask this many item sets only.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Chooses the sets of --limit and the resampling.")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", min=0, help="Chooses the sets of --limit and the resampling.")
+    ] = 0,
     dtype: Annotated[
         str, typer.Option("--dtype", metavar="DTYPE", help="float32, bfloat16, float16 or auto.")
     ] = "float32",
