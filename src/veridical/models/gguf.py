@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ def converted(file: Path) -> Path | None:
     if file.stat().st_size > LARGEST_CONVERTED:
         return None
     folder = cache_folder() / "gguf" / f"{file.stem}-{file_hash(file)[:16]}"
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # noqa: PTH112  # `Path.is_dir` raises for some paths that cannot be
         check_writable(folder.parent)
         put(folder, lambda temporary: _convert(file, temporary))
     return folder
