@@ -70,7 +70,7 @@ def main() -> None:
         path, first = Path(temporary) / "documents.jsonl", Path(temporary) / "first.jsonl"
         n = documents.write(WORK[given.work](given.items), path)
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        first.write_text("".join(lines[: max(16, n // 10)]), encoding="utf-8")
+        first.write_text("".join(lines[: max(8, n // 20)]), encoding="utf-8")
 
         def peer(file: Path, batch: str) -> dict[str, Any]:
             return worker(given.peer, "score_with_lm_eval.py", folder, str(file), batch)

@@ -199,3 +199,11 @@ def test_standard_output_on_a_full_disk_is_one_line():
         )
     assert done.returncode == 2
     assert done.stderr.splitlines() == ["veridical: cannot write: No space left on device"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("run", "no\x1b[31msuite", "--model", "smollm2"), ("run", "imperfective", "--no\x1b[2Jflag"), ("jud\x1b]0;ge",)],
+)
+def test_control_characters_of_the_command_line_do_not_reach_the_terminal(arguments: tuple[str, ...]) -> None:
+    assert "\x1b" not in fault(*arguments)

@@ -13,7 +13,7 @@ from typer.core import TyperArgument, TyperCommand
 
 from veridical.cli import doctor, judge, report, run, suites
 from veridical.cli.console import open_streams
-from veridical.errors import UserError
+from veridical.errors import UserError, printable
 
 
 class Command(TyperCommand):
@@ -108,7 +108,7 @@ def _stopped() -> int:
 
 
 def _fault(message: str) -> int:
-    print(f"veridical: {message}", file=sys.stderr)
+    print(f"veridical: {printable(message)}", file=sys.stderr)
     return 2
 
 

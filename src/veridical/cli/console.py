@@ -35,7 +35,7 @@ def open_streams() -> bool:
 def errors() -> Console:
     from rich.console import Console
 
-    return Console(stderr=True)
+    return Console(stderr=True, emoji=False)
 
 
 def results() -> Console:
@@ -43,7 +43,7 @@ def results() -> Console:
     from rich.console import Console
 
     fixed = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    return Console(highlight=False, width=WIDTH if fixed else None)
+    return Console(highlight=False, emoji=False, width=WIDTH if fixed else None)
 
 
 def print_json(document: dict[str, Any]) -> None:

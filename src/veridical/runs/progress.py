@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
+from veridical.errors import printable
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -50,7 +52,7 @@ class Terminal:
         self._console = console
 
     def say(self, message: str) -> None:
-        self._console.print(message, markup=False, highlight=False, soft_wrap=True)
+        self._console.print(printable(message), markup=False, highlight=False, soft_wrap=True)
 
     @contextlib.contextmanager
     def steps(self, what: str, total: int) -> Iterator[Callable[[], None]]:
