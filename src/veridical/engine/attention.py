@@ -116,10 +116,8 @@ class PackedLayout:
         if self.keep is not None:
             self.keep.keys.append(key if shared is None else torch.cat([shared[0], key], dim=2))
             self.keep.values.append(value if shared is None else torch.cat([shared[1], value], dim=2))
-        output = query.new_empty(query.shape[2], query.shape[1], value.shape[3])
-        for stack in self.packed.stacks:
-            output[stack.places] = _attend(stack, query, key, value, shared, scale)
-        return output
+        attended = [_attend(stack, query, key, value, shared, scale) for stack in self.packed.stacks]
+        return (attended[0] if len(attended) == 1 else torch.cat(attended)).index_select(0, self.packed.cells)
 
 
 def _attend(
@@ -130,20 +128,26 @@ def _attend(
     prefix: tuple[torch.Tensor, torch.Tensor] | None,
     scale: float | None,
 ) -> torch.Tensor:
-    """Attention of one stack: [queries of the batch, heads, head size], in the order of `stack.places`."""
+    """Attention of one stack, a row a cell: [n * s, heads, head size], padding included."""
     n, tall = stack.queries.shape
     wide = stack.keys.shape[1]
 
     def gather(states: torch.Tensor, places: torch.Tensor, length: int) -> torch.Tensor:
-        picked = states[0].index_select(1, places.flatten())
-        return picked.view(states.shape[1], n, length, states.shape[3]).transpose(0, 1)
+        # Token by token, all heads at once: a token's heads lie side by side, as the projection wrote them.
+        rows = states[0].transpose(0, 1).flatten(1).index_select(0, places.flatten())
+        return rows.view(n, length, states.shape[1], states.shape[3])
 
     queries = gather(query, stack.queries, tall)
     keys, values = gather(key, stack.keys, wide), gather(value, stack.keys, wide)
     if prefix is not None:
-        keys = torch.cat([prefix[0].expand(n, -1, -1, -1), keys], dim=2)
-        values = torch.cat([prefix[1].expand(n, -1, -1, -1), values], dim=2)
+        keys = torch.cat([prefix[0].transpose(1, 2).expand(n, -1, -1, -1), keys], dim=1)
+        values = torch.cat([prefix[1].transpose(1, 2).expand(n, -1, -1, -1), values], dim=1)
     attended = scaled_dot_product_attention(
-        queries, keys, values, attn_mask=stack.mask, scale=scale, enable_gqa=queries.shape[1] != keys.shape[1]
+        queries.transpose(1, 2),
+        keys.transpose(1, 2),
+        values.transpose(1, 2),
+        attn_mask=stack.mask,
+        scale=scale,
+        enable_gqa=query.shape[1] != key.shape[1],
     )
-    return attended.transpose(1, 2).reshape(n * tall, query.shape[1], value.shape[3])[stack.cells]
+    return attended.transpose(1, 2).flatten(0, 1)

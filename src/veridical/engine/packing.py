@@ -38,27 +38,26 @@ class Block:
 class Stack:
     """Blocks of like size, padded: `queries` [n, s] and `keys` [n, l] are places in the batch.
 
-    `mask` [n, 1, s, p + l] is additive, over the p cached tokens and then the keys. `cells` are the places in
-    the flattened [n * s] that hold a query of the batch, and `places` are these queries' places.
+    `mask` [n, 1, s, p + l] is additive, over the p cached tokens and then the keys.
     """
 
     queries: torch.Tensor
     keys: torch.Tensor
     mask: torch.Tensor
-    cells: torch.Tensor
-    places: torch.Tensor
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
     """One forward pass: `ids` and `positions` [T], the stacks that cover its attention, and where things are.
 
-    `first[segment]` is the place of a segment's first token.
+    `cells` [T] says where each token's query stands among the cells of all stacks, one stack's [n * s] after the
+    other's. `first[segment]` is the place of a segment's first token.
     """
 
     ids: torch.Tensor
     positions: torch.Tensor
     stacks: tuple[Stack, ...]
+    cells: torch.Tensor
     first: dict[int, int]
 
 
@@ -81,18 +80,45 @@ def pack(
             ids.extend(segment.tokens)
             positions.extend(range(start + segment.start, start + segment.end))
         blocks.extend(_blocks(trie, top, order, first))
-    stacks = tuple(_stack(group, n_cached, dtype=dtype, device=device) for group in _alike(blocks, n_cached))
-    return Packed(torch.tensor(ids, device=device), torch.tensor(positions, device=device), stacks, first)
+    return _packed(ids, positions, _alike(blocks, n_cached), n_cached, first, dtype=dtype, device=device)
 
 
 def pack_piece(tokens: Sequence[int], start: int, *, dtype: torch.dtype, device: torch.device) -> Packed:
     """A plain run of tokens after `start` cached ones: a piece of a shared prefix."""
-    n = len(tokens)
-    places = np.arange(n)
-    block = Block(places, places, np.tri(n, dtype=np.bool_))
-    stack = _stack([block], start, dtype=dtype, device=device)
-    positions = torch.arange(start, start + n, device=device)
-    return Packed(torch.tensor(list(tokens), device=device), positions, (stack,), {})
+    places = np.arange(len(tokens))
+    block = Block(places, places, np.tri(len(tokens), dtype=np.bool_))
+    positions = range(start, start + len(tokens))
+    return _packed(tokens, positions, [[block]], start, {}, dtype=dtype, device=device)
+
+
+def _packed(
+    ids: Sequence[int],
+    positions: Sequence[int],
+    groups: Sequence[Sequence[Block]],
+    n_cached: int,
+    first: dict[int, int],
+    *,
+    dtype: torch.dtype,
+    device: torch.device,
+) -> Packed:
+    cells = np.zeros(len(ids), dtype=np.int64)
+    stacks: list[Stack] = []
+    before = 0
+    for group in groups:
+        stack = _stack(group, n_cached, dtype=dtype, device=device)
+        n, tall = stack.queries.shape
+        for row, block in enumerate(group):
+            start = before + row * tall
+            cells[block.queries] = np.arange(start, start + len(block.queries))
+        stacks.append(stack)
+        before += n * tall
+    return Packed(
+        torch.tensor(list(ids), device=device),
+        torch.tensor(list(positions), device=device),
+        tuple(stacks),
+        torch.from_numpy(cells).to(device),
+        first,
+    )
 
 
 def _blocks(trie: Trie, top: int, order: Sequence[int], first: dict[int, int]) -> list[Block]:
@@ -142,20 +168,16 @@ def _stack(blocks: Sequence[Block], n_cached: int, *, dtype: torch.dtype, device
     visible = np.zeros((len(blocks), tall, n_cached + wide), dtype=np.bool_)
     # A padding query must see something, or its softmax is 0/0; its result is never read.
     visible[:, :, 0] = True
-    cells: list[Indices] = []
     for row, block in enumerate(blocks):
         n_queries, n_keys = block.visible.shape
         queries[row, :n_queries] = block.queries
         keys[row, :n_keys] = block.keys
         visible[row, :n_queries, :n_cached] = True
         visible[row, :n_queries, n_cached : n_cached + n_keys] = block.visible
-        cells.append(np.arange(row * tall, row * tall + n_queries))
     mask = torch.zeros((len(blocks), 1, tall, n_cached + wide), dtype=dtype)
     mask.masked_fill_(torch.from_numpy(~visible).unsqueeze(1), float("-inf"))
     return Stack(
         queries=torch.from_numpy(queries).to(device),
         keys=torch.from_numpy(keys).to(device),
         mask=mask.to(device),
-        cells=torch.from_numpy(np.concatenate(cells)).to(device),
-        places=torch.from_numpy(np.concatenate([block.queries for block in blocks])).to(device),
     )
