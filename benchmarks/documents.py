@@ -58,7 +58,8 @@ def hellaswag(file: Path, n: int) -> Iterator[Document]:
             if len(by_question) > n:
                 break
     for (_, context), endings in islice(by_question.items(), n):
-        choices = [ending.removeprefix(" ") for _, ending, _ in endings]
+        # Some endings bring two spaces; a second one would be joined in two ways, so both sides get one.
+        choices = [ending.strip() for _, ending, _ in endings]
         yield {"context": context, "choices": choices, "gold": endings[0][2], "delimiter": " "}
 
 
