@@ -7,6 +7,7 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -125,8 +126,8 @@ def test_an_out_that_cannot_be_written_is_named(suite_file, tmp_path, study):
 @pytest.mark.skipif(os.geteuid() != 0, reason="dropping rights needs root")
 def test_a_folder_without_permission_is_named(tmp_path):
     # pytest's own folders are closed to others: this one is beside them.
-    closed = Path(f"/tmp/veridical-closed-{os.getpid()}")
-    closed.mkdir(mode=0o755)
+    closed = Path(tempfile.mkdtemp(prefix="veridical-closed-"))
+    closed.chmod(0o755)
     try:
         script = (
             "import os, sys\n"
