@@ -27,10 +27,10 @@ def test_the_prompts_are_the_four_strategies() -> None:
 
 
 @each_prompt
-def test_the_user_turn_shows_the_item_and_ends_by_naming_the_labels(prompt: Prompt) -> None:
-    user = turns(prompt)["user"]
-    assert user.startswith(f"Premise: {FIELDS['premise']}\nHypothesis: {FIELDS['hypothesis']}\n")
-    assert user.endswith("True, False or Unknown.")
+def test_the_user_turn_is_the_item_and_the_system_turn_ends_by_naming_the_labels(prompt: Prompt) -> None:
+    said = turns(prompt)
+    assert said["user"] == f"Premise: {FIELDS['premise']}\nHypothesis: {FIELDS['hypothesis']}"
+    assert said["system"].endswith("True, False or Unknown.")
 
 
 @each_prompt
@@ -39,7 +39,7 @@ def test_definitions_and_labels_rotate_together(prompt: Prompt) -> None:
         said = turns(prompt, order)
         places = [said["system"].index(f"{label}: {GLOSSES[label]}") for label in order]
         assert places == sorted(places)
-        assert said["user"].endswith(f"{order[0]}, {order[1]} or {order[2]}.")
+        assert said["system"].endswith(f"{order[0]}, {order[1]} or {order[2]}.")
 
 
 @each_prompt

@@ -1,8 +1,8 @@
 """The four prompts of the imperfective suites, in our own words.
 
 What each must contain follows arXiv 2601.09373; the wording is ours. The system turn holds all that is the
-same for every item, so that items share it as a prefix; the user turn puts the hypothesis after the premise
-and names the labels last. A premise that is withheld (input `hypothesis_only`) is said to be withheld.
+same for every item, the form of the answer included, so that items share it as a prefix; the user turn is the
+premise and, after it, the hypothesis. A premise that is withheld (input `hypothesis_only`) is said to be withheld.
 """
 
 from __future__ import annotations
@@ -41,6 +41,9 @@ Judge the hypothesis with no premise given, without common-sense assumptions.
 {% endfor %}
 """
 
+_LABELS_IN_ORDER = "{{ labels[:-1] | join(', ') }} or {{ labels[-1] }}."
+_ONE_WORD = "Answer with one word: " + _LABELS_IN_ORDER
+
 _ASPECT = """\
 Rule: a goal-directed verb in the progressive does not imply that the goal was reached; \
 for an activity, which has no endpoint of its own, the process is enough for the event to have happened.
@@ -58,6 +61,8 @@ then judge in the light of them. Reply with one JSON object:
 {"possible_interruptions": ["<first>", "<second>", "<third>"], "label": "<your answer>"}
 """
 
+_LABEL = "The label is " + _LABELS_IN_ORDER
+
 _QUESTION = """\
 {% if premise is defined %}
 Premise: {{ premise }}
@@ -67,25 +72,21 @@ Premise: (none given)
 Hypothesis: {{ hypothesis }}
 """
 
-_LABELS_IN_ORDER = "{{ labels[:-1] | join(', ') }} or {{ labels[-1] }}."
-_ONE_WORD = f"{_QUESTION}Answer with one word: {_LABELS_IN_ORDER}"
-_ONE_OBJECT = f"{_QUESTION}Answer with the JSON object; its label is {_LABELS_IN_ORDER}"
-
 PROMPTS = (
-    Prompt(name="zero-shot", system=_LOGICIAN, user=_ONE_WORD, orders=3, glosses=GLOSSES),
-    Prompt(name="dap", system=_LOGICIAN + _ASPECT, user=_ONE_WORD, glosses=GLOSSES),
+    Prompt(name="zero-shot", system=_LOGICIAN + _ONE_WORD, user=_QUESTION, orders=3, glosses=GLOSSES),
+    Prompt(name="dap", system=_LOGICIAN + _ASPECT + _ONE_WORD, user=_QUESTION, glosses=GLOSSES),
     Prompt(
         name="cot",
-        system=_LOGICIAN + _ENDPOINT,
-        user=_ONE_OBJECT,
+        system=_LOGICIAN + _ENDPOINT + _LABEL,
+        user=_QUESTION,
         answer="json",
         reasons=True,
         glosses=GLOSSES,
     ),
     Prompt(
         name="counterfactual",
-        system=_LOGICIAN + _INTERRUPTIONS,
-        user=_ONE_OBJECT,
+        system=_LOGICIAN + _INTERRUPTIONS + _LABEL,
+        user=_QUESTION,
         answer="json",
         reasons=True,
         glosses=GLOSSES,
