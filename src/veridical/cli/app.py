@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperArgument, TyperCommand
 
-from veridical.cli import doctor, judge, report, run, suites
+from veridical.cli import doctor, judge, report, review, run, suites
 from veridical.cli.console import open_streams
 from veridical.errors import UserError, printable
 
@@ -38,6 +38,9 @@ app = typer.Typer(
 )
 for module in (suites, run, judge, report, doctor):
     app.command(module.__name__.rpartition(".")[2], cls=Command)(module.command)
+for reviewing in review.app.registered_commands:
+    reviewing.cls = Command
+app.add_typer(review.app, name="review")
 
 # Typer re-exports BadParameter alone of the parser's exceptions; the base of all of them is above it.
 _ParserError: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")

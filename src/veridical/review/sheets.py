@@ -1,0 +1,138 @@
+"""Blinded sheets on disk: for each rater a CSV file and an HTML form, and the key in a place of its own.
+
+OUT/key.json               what the ids stand for: not for raters
+OUT/sheets/instructions.txt
+OUT/sheets/rater-1.csv     to fill in with a spreadsheet program, or
+OUT/sheets/rater-1.html    a form that saves the same CSV, without a server
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+from veridical.errors import UserError, unknown
+from veridical.items import Suite
+from veridical.review.blinding import Sheet, blinded
+from veridical.review.form import form
+from veridical.review.key import NAME, Key, write_key
+from veridical.review.questions import Question
+from veridical.runs.files import make_folder, replace, slug
+from veridical.suites.registry import BUILT_IN, load
+
+ID, COMMENT = "id", "comment"
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How a cell begins that a spreadsheet program would run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written. `folder` holds the sheets and nothing that raters must not see."""
+
+    key: Key
+    key_file: Path
+    folder: Path
+    files: tuple[Path, ...]
+
+
+def source_suite(source: str | Path, name: str | None = None) -> Suite:
+    """The suite of that name, in that suite file, or asked in that run or study folder.
+
+    A folder's suite is narrowed to the items that were asked; `name` chooses where it holds several. Raises
+    UserError for what is none of these, and where there is a choice to make.
+    """
+    if str(source) in BUILT_IN or not Path(source).is_dir():
+        suite = load(source)
+        if name not in (None, suite.name):
+            raise unknown("suite", str(name), [suite.name])
+        return suite
+    from veridical.runs.judgement import merged
+    from veridical.runs.load import open_runs
+
+    found: dict[str, list[Suite]] = {}
+    for run in open_runs([Path(source)]):
+        for asked in run.suites.values():
+            found.setdefault(asked.name, []).append(asked)
+    if name is not None and name not in found:
+        raise unknown(f"suite in {source}", name, found)
+    if name is None and len(found) > 1:
+        raise UserError(f"{source} holds the suites {', '.join(found)}: name one with --suite")
+    return merged(found[name if name is not None else next(iter(found))])
+
+
+def default_out(suite: Suite) -> Path:
+    return Path(f"review-{slug(suite.name)}")
+
+
+def write_sheets(
+    suite: Suite, raters: int = 3, sample: int | None = None, seed: int = 0, out: Path | None = None
+) -> Written:
+    """Write sheets for `raters` raters and the key into the folder `out` (see `blinded` for the rest).
+
+    Raises UserError where the folder holds a review already: its sheets may be filled in.
+    """
+    out = out or default_out(suite)
+    folder, key_file = out / "sheets", out / NAME
+    if key_file.exists() or folder.exists():
+        raise UserError(f"{out} holds sheets already, which may be filled in: choose another --out")
+    key, sheets = blinded(suite, raters, sample, seed)
+    make_folder(folder)
+    write_key(key_file, key)
+    replace(folder / "instructions.txt", instructions(sheets[0]).encode())
+    files = []
+    for sheet in sheets:
+        files += [folder / f"{sheet_name(sheet)}.csv", folder / f"{sheet_name(sheet)}.html"]
+        # The mark at the beginning tells spreadsheet programs that it is UTF-8.
+        replace(files[-2], csv_text(sheet).encode("utf-8-sig"))
+        replace(files[-1], form(sheet, f"{sheet_name(sheet)}.csv").encode())
+    return Written(key, key_file, folder, tuple(files))
+
+
+def sheet_name(sheet: Sheet) -> str:
+    return f"rater-{sheet.rater}"
+
+
+def csv_text(sheet: Sheet) -> str:
+    """The sheet as comma-separated values: id, texts, an empty cell for every question, comment."""
+    asked = [question.name for question in sheet.questions]
+    headings = dict.fromkeys(heading for row in sheet.rows for heading, _ in row.texts)
+    buffer = StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow([ID, *(_heading(heading, asked) for heading in headings), *asked, COMMENT])
+    for row in sheet.rows:
+        texts = dict(row.texts)
+        writer.writerow([row.id, *(_cell(texts.get(heading, "")) for heading in headings), *([""] * len(asked)), ""])
+    return buffer.getvalue()
+
+
+def _heading(heading: str, asked: Sequence[str]) -> str:
+    """A text's heading, told apart from the columns that are read back."""
+    return _cell(f"text {heading}" if heading.strip().casefold() in (ID, COMMENT, *asked) else heading)
+
+
+def _cell(text: str) -> str:
+    # What spreadsheet programs take for text, whatever follows; text columns are not read back.
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def instructions(sheet: Sheet) -> str:
+    """What a rater needs to know who fills in the CSV file."""
+    lines = [sheet.instructions, "", "Columns to fill in; leave a cell empty where you cannot say:", ""]
+    for question in sheet.questions:
+        lines.append(f"{question.name}: {question.text} ({_values(question)})")
+        lines += [f"    {value}: {question.meanings[value]}" for value in question.values if value in question.meanings]
+    lines += [
+        "",
+        f"{COMMENT}: whatever you want to say. Leave the column {ID} and the headings as they are.",
+        "The HTML file of the same name is a form for the same ratings: use one or the other.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _values(question: Question) -> str:
+    if question.ordered:
+        return f"{question.values[0]} to {question.values[-1]}"
+    return " / ".join(question.values)
