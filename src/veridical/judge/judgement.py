@@ -35,8 +35,8 @@ def judge(
     """
     measures = measure_set(suite.measures)
     settings = Settings(level, draws, seed)
-    return [
-        estimate(quantity, settings)
-        for answering in answerings(SuiteTable(suite), frame)
-        for quantity in measures.quantities(answering, by)
-    ]
+    found: list[Measure] = []
+    for answering in answerings(SuiteTable(suite), frame):
+        found.extend(estimate(quantity, settings) for quantity in measures.quantities(answering, by))
+        found.extend(measures.records(answering, settings))
+    return found

@@ -9,6 +9,8 @@ from importlib import import_module
 from veridical.errors import unknown
 from veridical.items import Factor
 from veridical.judge.answering import Answering
+from veridical.judge.estimate import Settings
+from veridical.judge.measure import Measure
 from veridical.judge.quantity import Quantity
 
 
@@ -25,24 +27,30 @@ def _none(_: Answering) -> Iterable[SliceContrast]:
     return ()
 
 
+def _no_records(_: Answering, __: Settings) -> Iterable[Measure]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class MeasureSet:
     """How one kind of suite is judged.
 
     `quantities` lists everything that is measured of one answering, with accuracy also by the factors asked
     for; `compared` is the part that is compared across prompts and models; `slices` are comparisons within
-    one answering.
+    one answering; `records` are what is no mean of answers, with their intervals.
     """
 
     quantities: Callable[[Answering, Sequence[str]], Iterable[Quantity]]
     compared: Callable[[Answering], Iterable[Quantity]]
     slices: Callable[[Answering], Iterable[SliceContrast]] = _none
+    records: Callable[[Answering, Settings], Iterable[Measure]] = _no_records
 
 
 MEASURE_SETS: dict[str, str] = {
     "accuracy": "veridical.judge.generic:MEASURE_SET",
     "imperfective": "veridical.suites.imperfective.measures:BETWEEN_SETS",
     "imperfective-quads": "veridical.suites.imperfective.measures:WITHIN_SETS",
+    "merge": "veridical.suites.merge.measures:MEASURE_SET",
 }
 """Name of a measure set (`Suite.measures`) to where it is: `module:attribute`."""
 

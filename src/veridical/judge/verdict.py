@@ -25,6 +25,9 @@ LITTLE_MASS = 0.1
 UNSTABLE = 0.2
 """Order sensitivity above which it is mentioned."""
 
+KEPT = 0.8
+"""Matching correctness above which a model is called consistent over variants; below `MOST`, inconsistent."""
+
 GROUPS_OF = {"True": ("B", "D", "completed"), "False": ("A",), "Unknown": ("C",)}
 """The groups of the imperfective suites by gold label."""
 
@@ -208,6 +211,27 @@ def _inconclusive(reading: Reading) -> str | None:
     return f"inconclusive on {tbr.n_sets} {'set' if tbr.n_sets == 1 else 'sets'}: {told}"
 
 
+def _consistency(reading: Reading) -> str | None:
+    seeds = reading.get("seed_accuracy", variants="some") or reading.get("seed_accuracy")
+    every, match = reading.get("seed_variant_accuracy", ct=1.0), reading.get("matching_correctness")
+    if seeds is None or every is None or match is None:
+        return None
+    says = f"right on {_rate(seeds)}, of {seeds.n_sets} seeds; on all variants of {_rate(every)}"
+    if match.value is None:
+        return f"{says}; matching correctness {match.interval}"
+    lead = ""
+    if reading.above("matching_correctness", KEPT) and reading.above("seed_accuracy", MOST, **seeds.slice):
+        lead = "accurate, and consistent over small changes: "
+    elif reading.below("matching_correctness", MOST):
+        lead = "inconsistent over small changes: "
+    says += f"; matching correctness {_rate(match)}"
+    chance = reading.get("matching_correctness", line="reference")
+    if chance is not None:
+        says += f" (as many errors at random: {percent(chance.value or 0.0)})"
+    without = reading.get("seed_accuracy", variants="none")
+    return f"{lead}{says}" + (f"; {without.n_sets} more seeds have no variants" if without else "")
+
+
 def _accuracy(reading: Reading) -> str | None:
     whole, sets = reading.named("accuracy"), reading.get("set_accuracy")
     if whole is None:
@@ -225,6 +249,7 @@ RULES: tuple[Callable[[Reading], str | None], ...] = (
     _reversed,
     _aware,
     _inconclusive,
+    _consistency,
     _accuracy,
 )
 

@@ -6,8 +6,8 @@ beyond A to D) and then the intervals; a line below says what was left out. The 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import groupby
 
 from rich import box
@@ -21,8 +21,10 @@ from rich.text import Text
 from veridical.errors import printable
 from veridical.items import Suite
 from veridical.judge.measure import Measure
+from veridical.report.answer_table import Column, answer_rows, answer_table, estimates, grid, value_of
 from veridical.report.comparisons import AGREEMENT, LEADING, Comparison, comparisons
 from veridical.report.comparisons import columns as contrast_columns
+from veridical.report.merge_table import is_merge, merge_table
 from veridical.report.plain import plain
 from veridical.report.results import Answering, Results, contrast_name
 from veridical.report.texts import (
@@ -41,38 +43,6 @@ from veridical.report.texts import (
 WIDTH = 100
 LONGEST = 40
 """Rows of the generic table: beyond it, what is sliced is left to the page."""
-
-Lookup = Callable[[Answering], Measure | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column over answerings: its heading and what stands in it.
-
-    `short` is what stands there once intervals are left out. Columns of a `drop` above 0 may go, 1 first.
-    `gap` is the least number of spaces before it.
-    """
-
-    heading: str
-    cell: Callable[[Answering], str]
-    short: Callable[[Answering], str] | None = None
-    drop: int = 0
-    gap: int = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row: its name and whose measures stand in it. Without an answering it is a heading, or a rule."""
-
-    name: str
-    answering: Answering | None = None
-
-    @property
-    def dim(self) -> bool:
-        return self.answering is not None and self.answering.reference
-
-
-RULE = Row("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +75,14 @@ def _suite(suite: Suite, results: Results, width: int) -> Iterable[RenderableTyp
     heading = f"{suite.name} {suite.version}: {len(suite.items):,} items, {len(suite.grouping().sets()):,} sets"
     yield Text(printable(heading), style="bold")
     if not results.imperfective:
-        yield from _generic(results, width)
+        yield from merge_table(results, width) if is_merge(results) else _generic(results, width)
         yield from _agreement(results)
         return
-    yield from _answer_table(_imperfective_columns(results), _rows(results, results.references), width)
+    yield from answer_table(_imperfective_columns(results), answer_rows(results, results.references), width)
     yield Text(_legend(results), style="dim")
     yield from _classes(results, width)
     yield from _contrasts(results, width)
     yield from _agreement(results)
-
-
-def _estimates(heading: str, lookup: Lookup) -> Column:
-    return Column(heading, lambda a: estimate(lookup(a)), lambda a: number(_value(lookup(a))))
 
 
 def _imperfective_columns(results: Results) -> list[Column]:
@@ -125,102 +91,18 @@ def _imperfective_columns(results: Results) -> list[Column]:
         extra = len(group) > 1
         return Column(
             heading,
-            lambda a: number(_value(results.get(a, "accuracy", group=group))),
+            lambda a: number(value_of(results.get(a, "accuracy", group=group))),
             drop=3 if extra else 0,
             gap=1,
         )
 
     return [
         *(accuracy(group) for group in results.groups),
-        _estimates("TBR", lambda a: results.whole(a, "tbr")),
-        _estimates("gap ΔAA", lambda a: results.whole(a, "aspectual_awareness_gap")),
-        Column("mass", lambda a: "" if a.constant else number(_value(results.whole(a, "label_mass"))), drop=1),
+        estimates("TBR", lambda a: results.whole(a, "tbr")),
+        estimates("gap ΔAA", lambda a: results.whole(a, "aspectual_awareness_gap")),
+        Column("mass", lambda a: "" if a.constant else number(value_of(results.whole(a, "label_mass"))), drop=1),
         Column("not ok", lambda a: "" if a.constant else str(not_ok(results.statuses(a))), drop=2),
     ]
-
-
-def _value(measure: Measure | None) -> float | None:
-    return None if measure is None else measure.value
-
-
-def _rows(results: Results, references: Sequence[Answering]) -> list[Row]:
-    """Prompts under their model; below a rule, what stands for comparison."""
-    rows: list[Row] = []
-
-    def block(answerings: Iterable[Answering]) -> None:
-        heading = ""
-        for answering in answerings:
-            own = results.heading(answering)
-            if own != heading:
-                rows.append(Row(own))
-                heading = own
-            rows.append(Row(f"  {answering.asked}", answering))
-
-    block(results.answers)
-    if references:
-        rows.append(RULE)
-        rows += [Row(results.name(a), a) for a in references if a.constant]
-        block(a for a in references if not a.constant)
-    return rows
-
-
-def _answer_table(columns: Sequence[Column], rows: Sequence[Row], width: int) -> Iterable[RenderableType]:
-    """A row an answering; headings stand over whole blocks, so that a model's long name costs no width."""
-    kept, left_out = _fit(columns, rows, width)
-    widths = [_width(column, rows) for column in kept]
-    names = [cell_len(row.name) for row in rows if row.answering]
-    first = max(8, min(max(names, default=8), width - sum(widths)))
-    table: Table | None = _grid(kept, widths, first, "prompt", header=True)
-    for row in rows:
-        if row.answering is None:
-            if table is not None:
-                yield table
-                table = None
-            line = "─" * min(width, first + sum(widths))
-            yield Text(line, style="dim") if row is RULE else Text(row.name, style="bold")
-            continue
-        table = table or _grid(kept, widths, first, "", header=False)
-        answering = row.answering
-        name = Padding(row.name.lstrip(), (0, 0, 0, len(row.name) - len(row.name.lstrip())))
-        cells = (column.cell(answering) for column in kept)
-        table.add_row(name, *cells, style="dim" if row.dim else None)
-    if table is not None:
-        yield table
-    if left_out:
-        yield Text(f"Left out at this width: {', '.join(left_out)}.", style="dim")
-
-
-def _width(column: Column, rows: Iterable[Row]) -> int:
-    cells = [column.heading, *(column.cell(row.answering) for row in rows if row.answering)]
-    return max(map(cell_len, cells)) + column.gap
-
-
-def _fit(columns: Sequence[Column], rows: Sequence[Row], width: int) -> tuple[list[Column], list[str]]:
-    """The columns that fit beside the rows' names, and what had to be left out."""
-    names = max((cell_len(row.name) for row in rows if row.answering), default=0)
-    kept = list(columns)
-    left_out: list[str] = []
-
-    def too_wide() -> bool:
-        return min(names, 24) + sum(_width(column, rows) for column in kept) > width
-
-    for column in sorted((column for column in columns if column.drop), key=lambda column: column.drop):
-        if too_wide():
-            kept.remove(column)
-            left_out.append(column.heading)
-    if too_wide() and any(column.short for column in kept):
-        kept = [replace(column, cell=column.short) if column.short else column for column in kept]
-        left_out.append("intervals")
-    return kept, left_out
-
-
-def _grid(columns: Sequence[Column], widths: Sequence[int], first: int, heading: str, *, header: bool) -> Table:
-    table = Table(box=box.SIMPLE_HEAD if header else None, show_header=header, padding=0, pad_edge=False)
-    table.show_edge = False
-    table.add_column(heading, width=first, overflow="fold")
-    for column, width in zip(columns, widths, strict=True):
-        table.add_column(column.heading, width=width - 1 if header else width, justify="right", no_wrap=True)
-    return table
 
 
 def _legend(results: Results) -> str:
@@ -267,13 +149,13 @@ def _classes(results: Results, width: int) -> Iterable[RenderableType]:
         return
 
     def column(verb_class: str) -> Column:
-        return _estimates(spaced(verb_class), lambda a: results.get(a, "tbr", verb_class=verb_class))
+        return estimates(spaced(verb_class), lambda a: results.get(a, "tbr", verb_class=verb_class))
 
     yield Text()
     yield Text("TBR by verb class", style="bold")
     # A constant answer is the same in every class.
     references = [reference for reference in results.references if not reference.constant]
-    yield from _answer_table([column(name) for name in classes], _rows(results, references), width)
+    yield from answer_table([column(name) for name in classes], answer_rows(results, references), width)
 
 
 def _contrasts(results: Results, width: int) -> Iterable[RenderableType]:
@@ -286,7 +168,7 @@ def _contrasts(results: Results, width: int) -> Iterable[RenderableType]:
 
     def texts(row: Comparison, *, interval: bool) -> list[str]:
         measures = [row.cells[key].measure if key in row.cells else None for key, _ in keys]
-        return [estimate(m) if interval else signed(_value(m)) for m in measures]
+        return [estimate(m) if interval else signed(value_of(m)) for m in measures]
 
     def widths(*, interval: bool) -> list[int]:
         cells = zip(*(texts(row, interval=interval) for row in rows), strict=True)
@@ -299,10 +181,10 @@ def _contrasts(results: Results, width: int) -> Iterable[RenderableType]:
     shown = [Column(heading, lambda _: "") for _, heading in keys]
     yield Text()
     yield Text("Differences", style="bold")
-    yield _grid(shown, sizes, first, "", header=True)
+    yield grid(shown, sizes, first, "", header=True)
     for heading, block in groupby(rows, key=lambda row: row.heading):
         yield Text(heading, style="bold")
-        table = _grid(shown, sizes, first, "", header=False)
+        table = grid(shown, sizes, first, "", header=False)
         for row in block:
             table.add_row(Padding(row.name, (0, 0, 0, 2)), *texts(row, interval=wide))
         yield table

@@ -72,13 +72,28 @@ MEASURES: Mapping[str, MeasureText] = {
     "encoded_expressed_gap": MeasureText(
         "Encoded less expressed", "What a readout recovers from hidden states less what the model answers."
     ),
-    "seed_accuracy": MeasureText("Seed accuracy", "Share of seed problems answered right."),
-    "variant_accuracy": MeasureText("Variant accuracy", "Share of variants answered right."),
+    "seed_accuracy": MeasureText("Seed accuracy", "Share of seed problems answered right; 1 is best."),
+    "variant_accuracy": MeasureText("Variant accuracy", "Share of variants answered right; 1 is best."),
     "seed_variant_accuracy": MeasureText(
-        "Seed-variant accuracy", "Share of seeds with at least a given share of their variants right."
+        "Seed-variant accuracy",
+        "SV(CT): share of seeds with at least the share CT of their variants right. It falls as CT rises, and the less "
+        "the better.",
+    ),
+    "seed_variant_reference": MeasureText(
+        "Errors at random",
+        "What seed-variant accuracy would be if each variant were right with the chance of variant accuracy, whatever "
+        "its seed.",
     ),
     "matching_correctness": MeasureText(
-        "Matching correctness", "Threshold at which seed-variant accuracy comes closest to seed accuracy."
+        "Matching correctness",
+        "MC: the threshold CT (from .05 to 1) at which seed-variant accuracy comes closest to seed accuracy, over "
+        "seeds that have variants; lower is worse. With ties it is the highest of them, and the whole range is told. "
+        "Withheld for constant answers, which are right on all variants of a seed or on none.",
+    ),
+    "home_advantage": MeasureText(
+        "Home advantage",
+        "Share right of the variants that the model (or the one it was trained from) proposed, less that of another "
+        "proposer's, over seeds that have both.",
     ),
 }
 

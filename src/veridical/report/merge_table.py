@@ -1,0 +1,111 @@
+"""What the terminal shows of a suite of seeds and variants: one table, and one by word class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from veridical.report.answer_table import Column, answer_rows, answer_table, estimates, value_of
+from veridical.report.results import Answering, Results
+from veridical.report.texts import estimate, level, not_ok, number, spaced, status_list
+
+SHOWN = (0.5, 0.8, 1.0)
+"""Thresholds whose seed-variant accuracy has a column; the page has the whole curve."""
+
+DROPPED = {0.8: 1, 0.5: 3}
+"""The order in which these columns go where there is no room."""
+
+
+def is_merge(results: Results) -> bool:
+    """Whether the suite is judged by the measures of seeds and their variants."""
+    return any(name == "matching_correctness" for _, name, _ in results.index)
+
+
+def merge_table(results: Results, width: int) -> Iterable[RenderableType]:
+    """Seed and variant accuracy, the curve at some thresholds, and matching correctness."""
+    yield from answer_table(_columns(results), answer_rows(results, results.references), width)
+    yield Text(_legend(results), style="dim")
+    if not (classes := _classes(results)):
+        return
+
+    def column(word_class: str) -> Column:
+        return estimates(spaced(word_class), lambda a: results.get(a, "variant_accuracy", word_class=word_class))
+
+    yield Text()
+    yield Text("Variant accuracy by word class", style="bold")
+    yield from answer_table([column(name) for name in classes], answer_rows(results, results.references), width)
+
+
+def _columns(results: Results) -> list[Column]:
+    def passing(ct: float) -> Column:
+        return Column(
+            f"SV {number(ct)}",
+            lambda a: number(value_of(results.get(a, "seed_variant_accuracy", ct=ct))),
+            drop=DROPPED.get(ct, 0),
+        )
+
+    return [
+        Column(
+            "seeds",
+            lambda a: estimate(results.get(a, "seed_accuracy", variants="some") or results.get(a, "seed_accuracy")),
+            lambda a: number(
+                value_of(results.get(a, "seed_accuracy", variants="some") or results.get(a, "seed_accuracy"))
+            ),
+        ),
+        estimates("variants", lambda a: results.get(a, "variant_accuracy")),
+        *(passing(ct) for ct in SHOWN),
+        Column("MC", lambda a: _matching(results, a, interval=True), lambda a: _matching(results, a, interval=False)),
+        Column(
+            "chance MC", lambda a: number(value_of(results.get(a, "matching_correctness", line="reference"))), drop=2
+        ),
+        Column("not ok", lambda a: "" if a.constant else str(not_ok(results.statuses(a))), drop=4),
+    ]
+
+
+def _matching(results: Results, answering: Answering, *, interval: bool) -> str:
+    """`.55 [.45, .60]`; with ties `.50–.55 [.45, .60]`."""
+    highest = results.get(answering, "matching_correctness")
+    lowest = results.get(answering, "matching_correctness", tied="lowest")
+    if highest is not None and highest.value is None:
+        return "withheld"
+    tied = highest is not None and lowest is not None and lowest.value != highest.value
+    return (f"{number(value_of(lowest))}–" if tied else "") + (
+        estimate(highest) if interval else number(value_of(highest))
+    )
+
+
+def _classes(results: Results) -> tuple[str, ...]:
+    found = (
+        str(value)
+        for _, name, where in results.index
+        if name == "variant_accuracy" and len(where) == 1
+        for key, value in where
+        if key == "word_class"
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def _legend(results: Results) -> str:
+    percent = next((level(m) for m in results.measures if m.level is not None), "")
+    lines = [
+        "seeds, variants: accuracy. SV: share of seeds with at least that share of their variants right.",
+        "MC: matching correctness, the share at which SV comes closest to seed accuracy; lower is worse.",
+        "With ties both ends are given; the interval is of the upper one. Withheld for constant answers.",
+        "chance MC: what as many errors would give if they fell on the variants at random.",
+    ]
+    if percent:
+        lines.append(f"Intervals: {percent}, over seeds.")
+    without = {m.n_sets for m in results.measures if m.measure == "seed_accuracy" and m.slice == {"variants": "none"}}
+    if without:
+        n = max(without)
+        lines.append(f"{n:,} {'seed has' if n == 1 else 'seeds have'} no variants and stand in no column.")
+    missing = [
+        f"{results.name(answering, model=True)}: {status_list(statuses)}"
+        for answering in (*results.answers, *results.references)
+        if not_ok(statuses := results.statuses(answering))
+    ]
+    if missing:
+        lines.append(f"Not ok: {'; '.join(missing)}.")
+    return "\n".join(lines)
