@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from veridical.items import Choice, Grouping, Item, Member, Response, Status, Suite
     from veridical.judge.measure import Measure
     from veridical.prompts.template import Prompt
-    from veridical.runs.study import Study, open_study, run
+    from veridical.readouts.readout import readout
+    from veridical.runs.asking import run
+    from veridical.runs.study import Study, open_study
     from veridical.suites.registry import list_suites
     from veridical.suites.registry import load as load_suite
 
@@ -37,6 +39,7 @@ __all__ = [
     "list_suites",
     "load_suite",
     "open_study",
+    "readout",
     "run",
 ]
 
@@ -45,7 +48,9 @@ _HOMES = {
     "veridical.items": ("Choice", "Grouping", "Item", "Member", "Response", "Status", "Suite"),
     "veridical.judge.measure": ("Measure",),
     "veridical.prompts.template": ("Prompt",),
-    "veridical.runs.study": ("Study", "open_study", "run"),
+    "veridical.readouts.readout": ("readout",),
+    "veridical.runs.asking": ("run",),
+    "veridical.runs.study": ("Study", "open_study"),
     "veridical.suites.registry": ("list_suites", ("load_suite", "load")),
 }
 

@@ -23,7 +23,7 @@ def test_references_are_constant_answers_restricted_inputs_and_simple_classifier
             record(),
             record(answerer="readout"),
             record(input="hypothesis_only"),
-            record(answerer="text"),
+            record(answerer="text_words"),
             record(model="baseline", answerer="always:True"),
             record(model="baseline", answerer="majority"),
         ],
@@ -34,7 +34,7 @@ def test_references_are_constant_answers_restricted_inputs_and_simple_classifier
         "always True",
         "majority",
         "zero-shot · hypothesis only",
-        "zero-shot · text",
+        "zero-shot · text words",
     ]
     assert results.models == ("m",)
 

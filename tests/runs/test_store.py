@@ -15,12 +15,12 @@ from veridical.errors import UserError
 from veridical.items import Item, Status
 from veridical.models.protocol import ChoiceScore, GenerationSettings, Outcome
 from veridical.runs import files, store
+from veridical.runs.asking import _manifest
 from veridical.runs.execute import execute, prepare
 from veridical.runs.files import add_part, json_bytes, read_parts, replace
 from veridical.runs.plan import Wishes, plan
 from veridical.runs.progress import Silent
 from veridical.runs.store import RESPONSES, RunStore, read_asks, read_responses, read_suites
-from veridical.runs.study import _manifest
 
 from .toy import ToyModel, toy_suite
 

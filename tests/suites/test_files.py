@@ -283,7 +283,7 @@ HEADER_FAULTS = [
     ({"groupings": [""]}, "line 1, field 'groupings': every grouping needs a name of its own"),
     ({"groupings": ["verb", "verb"]}, "line 1, field 'groupings': every grouping needs a name of its own"),
     ({"measures": "acuracy"}, "line 1, field 'measures': unknown measure set 'acuracy': did you mean 'accuracy'?"),
-    ({"measures": "zzz"}, "line 1, field 'measures': unknown measure set 'zzz'; known: accuracy, imperfective, "),
+    ({"measures": "zzz"}, "line 1, field 'measures': unknown measure set 'zzz'; known: accuracy, "),
     ({"labels": ["", ""]}, "line 1, field 'labels[0]': "),
     ({"labels": ["yes", "yes"]}, "line 1: labels repeat a label: yes, yes"),
     ({"labels": ["yes no", "yes  no "]}, "line 1: labels repeat a label: yes no"),

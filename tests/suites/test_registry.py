@@ -43,9 +43,10 @@ def test_the_list_counts_what_there_is() -> None:
         suite = load(summary.name)
         assert summary.items == len(suite.items)
         assert summary.sets == len({member.set for member in suite.groupings[0].members})
-        assert summary.prompts == ("zero-shot", "dap", "cot", "counterfactual")
+        assert summary.prompts == tuple(prompt.name for prompt in suite.prompts)
         assert summary.licence == "Apache-2.0"
-    assert [summary.name for summary in list_suites()] == ["imperfective", "imperfective-quads"]
+    names = ["imperfective", "imperfective-quads", "evidence", "evidence-development"]
+    assert [summary.name for summary in list_suites()] == names
 
 
 def test_an_unknown_name_is_told_with_the_nearest() -> None:

@@ -63,9 +63,9 @@ def command(
     """Ask models the questions of suites, judge the answers and write the report."""
     from veridical.cli.console import errors, measures_document, print_json, print_tables
     from veridical.prompts.chat import parse_template_arguments
+    from veridical.runs.asking import run as run_study
     from veridical.runs.progress import Terminal
     from veridical.runs.study import default_out
-    from veridical.runs.study import run as run_study
 
     study_folder = out or default_out(suite)
     try:

@@ -60,7 +60,7 @@ def contrast(one: Quantity, other: Quantity, against: Mapping[str, Factor], sett
         sorted(against.items()),
     )
     rng = settings.generator("contrast", *names)
-    if one.minus is None and one.plus.proportion:
+    if one.proportion:
         table = _paired_counts(one.plus, other.plus)
         interval = newcombe_paired(*table, settings.level)
         p, null = mcnemar_exact(table[1], table[2]), MCNEMAR
@@ -82,7 +82,7 @@ def both_statuses(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str,
 
 def slice_contrast(one: Quantity, other: Quantity, against: Mapping[str, Factor], settings: Settings) -> Measure:
     """The record of one slice less another of the same measure and answering (no p-value where they share sets)."""
-    difference = Quantity(one.answering, one.measure, one.plus, other.plus, one.slice)
+    difference = Quantity(one.answering, one.measure, one.plus, other.plus, slice=one.slice)
     name = (
         sorted(one.answering.key.items()),
         one.measure,
@@ -101,7 +101,7 @@ def slice_contrast(one: Quantity, other: Quantity, against: Mapping[str, Factor]
 
 def _interval(quantity: Quantity, settings: Settings, rng: np.random.Generator) -> Interval:
     plus, minus, level = quantity.plus, quantity.minus, settings.level
-    if minus is None and plus.proportion:
+    if quantity.proportion:
         return wilson(plus.successes, len(plus), level)
     if minus is not None and plus.proportion and minus.proportion:
         if len(np.intersect1d(plus.units.clusters, minus.units.clusters)) == 0:
@@ -109,7 +109,7 @@ def _interval(quantity: Quantity, settings: Settings, rng: np.random.Generator) 
         if np.array_equal(np.sort(plus.units.sets), np.sort(minus.units.sets)):
             return newcombe_paired(*_paired_counts(plus, minus), level)
     interval = bootstrap_interval(quantity.terms, rng, settings.draws, level)
-    if interval.estimable or minus is not None or not plus.binary:
+    if interval.estimable or minus is not None or quantity.averaged or not plus.binary:
         return interval
     return _all_alike(plus, interval)
 

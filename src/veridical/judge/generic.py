@@ -32,6 +32,28 @@ def accuracy(answering: Answering, by: Sequence[str] = ()) -> Iterator[Quantity]
                 yield Quantity(answering, "accuracy", part, slice={factor: value})
 
 
+def with_gold(answering: Answering, label: str) -> Bools:
+    """The items of which `label` is a gold label."""
+    table = answering.table
+    return table.is_gold(np.full(table.n_items, table.code.get(label, -1)))
+
+
+def recall(answering: Answering) -> Iterator[Quantity]:
+    """Accuracy on the items of each gold label, slice `{"gold": "True"}`."""
+    right = answering.right()
+    for label in answering.table.labels:
+        sample = over_items(answering, right, with_gold(answering, label))
+        if sample is not None:
+            yield Quantity(answering, "accuracy", sample, slice={"gold": label})
+
+
+def balanced_accuracy(answering: Answering) -> Iterator[Quantity]:
+    """Mean recall over the gold labels that occur: constant answers score one over their number."""
+    samples = [quantity.plus for quantity in recall(answering)]
+    if samples:
+        yield Quantity(answering, "balanced_accuracy", samples[0], averaged=tuple(samples[1:]))
+
+
 def set_accuracy(answering: Answering) -> Iterator[Quantity]:
     """Share of sets with every item right, where sets have more than one item."""
     members = _in_larger_sets(answering)

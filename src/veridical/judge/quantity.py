@@ -47,7 +47,9 @@ class Sample:
 class Quantity:
     """A named mean of `plus`, less the mean of `minus` where there is one, for one answering.
 
-    The two are never about the same response, so the bounds of a difference are the differences of bounds.
+    `averaged` are samples whose means are averaged with that of `plus`, each mean with one weight (recalls of
+    classes); a quantity has these or `minus`. No two samples are about the same response, so the bounds of a sum
+    are the sums of bounds.
     `bounds` replaces those of the rows where a value's bounds do not follow row by row.
     """
 
@@ -55,19 +57,32 @@ class Quantity:
     measure: str
     plus: Sample
     minus: Sample | None = None
+    averaged: tuple[Sample, ...] = ()
     slice: Mapping[str, Factor] = field(default_factory=dict)
     bounds: tuple[float, float] | None = None
     every_order: bool = False
     """Whether the value depends on the responses in every order of the labels, not in the first alone."""
 
     @property
+    def weighted(self) -> tuple[tuple[float, Sample], ...]:
+        """The samples, each with the weight that its mean has in the value."""
+        if self.minus is not None:
+            return ((1.0, self.plus), (-1.0, self.minus))
+        samples = (self.plus, *self.averaged)
+        return tuple((1.0 / len(samples), sample) for sample in samples)
+
+    @property
+    def proportion(self) -> bool:
+        """Whether the value is one proportion of independent 0/1 rows."""
+        return self.minus is None and not self.averaged and self.plus.proportion
+
+    @property
     def samples(self) -> tuple[Sample, ...]:
-        return (self.plus,) if self.minus is None else (self.plus, self.minus)
+        return tuple(sample for _, sample in self.weighted)
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        weights = (1.0, -1.0)
-        return tuple(sample.term(weight) for sample, weight in zip(self.samples, weights, strict=False))
+        return tuple(sample.term(weight) for weight, sample in self.weighted)
 
     @property
     def value(self) -> float:
@@ -77,10 +92,10 @@ class Quantity:
         """The least and greatest value over every label that responses which are not ok could have had."""
         if self.bounds is not None:
             return self.bounds
-        low, high = float(self.plus.values.low.mean()), float(self.plus.values.high.mean())
-        if self.minus is not None:
-            low -= float(self.minus.values.high.mean())
-            high -= float(self.minus.values.low.mean())
+        low = high = 0.0
+        for weight, sample in self.weighted:
+            ends = weight * float(sample.values.low.mean()), weight * float(sample.values.high.mean())
+            low, high = low + min(ends), high + max(ends)
         return low, high
 
     @cached_property

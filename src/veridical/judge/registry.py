@@ -48,6 +48,7 @@ class MeasureSet:
 
 MEASURE_SETS: dict[str, str] = {
     "accuracy": "veridical.judge.generic:MEASURE_SET",
+    "evidence": "veridical.suites.evidence.measures:MEASURE_SET",
     "imperfective": "veridical.suites.imperfective.measures:BETWEEN_SETS",
     "imperfective-quads": "veridical.suites.imperfective.measures:WITHIN_SETS",
     "merge": "veridical.suites.merge.measures:MEASURE_SET",

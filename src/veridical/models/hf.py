@@ -6,9 +6,12 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from transformers import PreTrainedModel
 
 from veridical.engine.engine import Engine
+from veridical.engine.hidden import HiddenStates, blocks
 from veridical.engine.probes import NEW_TOKENS, TEXTS, Probes, probe
 from veridical.errors import UserError
 from veridical.items import Mode, Status, digest
@@ -21,6 +24,7 @@ from veridical.models.protocol import (
     GenerationSettings,
     Outcome,
     Query,
+    Reading,
     Request,
     TokenSequence,
 )
@@ -112,6 +116,32 @@ class HuggingFaceModel:
         yield from self._score(requests, [index for index in runnable if requests[index].scores_choices])
         yield from self._generate(requests, [index for index in runnable if not requests[index].scores_choices])
 
+    @property
+    def n_blocks(self) -> int:
+        return len(blocks(self.engine.model))
+
+    def answer_and_read(self, requests: Sequence[Request], reading: Reading) -> Iterator[tuple[int, Outcome]]:
+        if self._two_sided:
+            raise UserError(
+                f"model {self.name!r} is an encoder-decoder: no position of it has read question and answer"
+            )
+        if any(not request.scores_choices for request in requests):
+            raise ValueError("hidden states are read where choices are scored")
+        refused = {index: outcome for index, request in enumerate(requests) if (outcome := self._refuse(request))}
+        yield from refused.items()
+        yield from self._score(requests, [index for index in range(len(requests)) if index not in refused], reading)
+
+    def read_spans(
+        self, texts: Sequence[str], spans: Sequence[tuple[int, int]], layers: Sequence[int]
+    ) -> npt.NDArray[np.float32]:
+        if self._two_sided:
+            raise UserError(f"model {self.name!r} is an encoder-decoder: phrases are read of models that see one text")
+        found = [self.encoder.span(text, *span) for text, span in zip(texts, spans, strict=True)]
+        hidden = HiddenStates(self.engine.model, tuple(layers), [span for _, span in found])
+        for _ in self.engine.score([TokenSequence(ids) for ids, _ in found], hidden):
+            pass
+        return hidden.states
+
     def _refuse(self, request: Request) -> Outcome | None:
         sequences = (*request.sequences, *request.unconditional)
         if any(not sequence.context for sequence in sequences):
@@ -130,7 +160,9 @@ class HuggingFaceModel:
             return Outcome(Status.TOO_LONG, detail=f"{longest} tokens; the model takes {self.longest}")
         return None
 
-    def _score(self, requests: Sequence[Request], indices: Sequence[int]) -> Iterator[tuple[int, Outcome]]:
+    def _score(
+        self, requests: Sequence[Request], indices: Sequence[int], reading: Reading | None = None
+    ) -> Iterator[tuple[int, Outcome]]:
         """Equal sequences of all requests run once; a request is answered when its last sequence is."""
         waiting: dict[TokenSequence, list[int]] = {}
         missing: dict[int, int] = {}
@@ -141,12 +173,28 @@ class HuggingFaceModel:
                 waiting.setdefault(sequence, []).append(index)
         distinct = list(waiting)
         sums: dict[TokenSequence, float] = {}
-        for place, value in self.engine.score(distinct):
+        hidden = None if reading is None else self._hidden(requests, indices, distinct, reading)
+        for place, value in self.engine.score(distinct, hidden):
             sums[distinct[place]] = value
             for index in waiting[distinct[place]]:
                 missing[index] -= 1
                 if missing[index] == 0:
                     yield index, _scored(requests[index], sums)
+
+        if reading is not None and hidden is not None:
+            first = {sequence: place for place, sequence in enumerate(distinct)}
+            reading.states = np.full((len(requests), *hidden.states.shape[1:]), np.nan, dtype=np.float32)
+            for index in indices:
+                reading.states[index] = hidden.states[first[_bare(requests[index].sequences[0])]]
+
+    def _hidden(
+        self, requests: Sequence[Request], indices: Sequence[int], distinct: Sequence[TokenSequence], reading: Reading
+    ) -> HiddenStates:
+        """The last prompt token of each request's first sequence."""
+        read = {_bare(requests[index].sequences[0]) for index in indices}
+        ends = [len(sequence.context) for sequence in distinct]
+        spans = [(end - 1, end) if sequence in read else None for sequence, end in zip(distinct, ends, strict=True)]
+        return HiddenStates(self.engine.model, reading.layers, spans)
 
     def _generate(self, requests: Sequence[Request], indices: Sequence[int]) -> Iterator[tuple[int, Outcome]]:
         by_limit: dict[int, dict[tuple[int, ...], list[int]]] = {}

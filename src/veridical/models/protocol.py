@@ -6,7 +6,7 @@ a server); an outcome is what came back. Models know nothing of suites: they see
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
@@ -14,6 +14,9 @@ from veridical.items import Mode, Status, digest
 from veridical.prompts.template import Context
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from veridical.engine.probes import Probes
 
 FinishReason = Literal["stop", "length", ""]
@@ -178,3 +181,44 @@ class Probed(Protocol):
     """A model that can try how far its answers depend on batches and repetition."""
 
     def probe(self) -> Probes: ...
+
+
+@dataclass(eq=False)
+class Reading:
+    """Hidden states wanted from the passes that answer: of each request's last prompt token, at some layers.
+
+    Layers count as in transformers: 0 is the embedding, k the output of block k, and the last is taken before the final
+    norm. `states` [requests, layers, width], float32, is there once every request has been answered; the row of a
+    request that was refused is NaN.
+    """
+
+    layers: tuple[int, ...]
+    states: npt.NDArray[np.float32] | None = None
+
+
+@runtime_checkable
+class Readable(Protocol):
+    """A model whose hidden states can be read."""
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks: the layers are 0 to this."""
+
+    def answer_and_read(self, requests: Sequence[Request], reading: Reading) -> Iterator[tuple[int, Outcome]]:
+        """As `answer`, for requests that score choices; fills `reading` from the same passes."""
+
+
+@runtime_checkable
+class SpanReader(Protocol):
+    """A model whose hidden states can be averaged over a part of a text."""
+
+    @property
+    def n_blocks(self) -> int: ...
+
+    def read_spans(
+        self, texts: Sequence[str], spans: Sequence[tuple[int, int]], layers: Sequence[int]
+    ) -> npt.NDArray[np.float32]:
+        """Mean state of the tokens that touch characters [start, stop) of each text, [texts, layers, width].
+
+        Texts are put to the model as they stand, with what its tokenizer's rule puts before a text.
+        """

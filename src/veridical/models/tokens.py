@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from veridical.engine.trie import common_prefix
+from veridical.errors import UserError
 from veridical.models.protocol import TokenSequence
 from veridical.prompts.chat import Rendered, adds_special_tokens
 
@@ -51,6 +52,25 @@ class TextEncoder:
             n_bytes=len(continuation.encode()),
             joined=shared < len(context),
         )
+
+    def span(self, text: str, start: int, stop: int) -> tuple[tuple[int, ...], tuple[int, int]]:
+        """A text as it stands, and which of its tokens, [first, end), touch the characters [start, stop).
+
+        Raises UserError where the tokenizer does not say which characters a token is of.
+        """
+        try:
+            found = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        except NotImplementedError as error:
+            raise UserError(
+                f"{type(self.tokenizer).__name__} does not tell which characters a token is of: "
+                "hidden states of a phrase need a fast tokenizer (tokenizer.json)"
+            ) from error
+        touching = [place for place, (a, b) in enumerate(found["offset_mapping"]) if a < stop and b > start]
+        if not touching:
+            raise ValueError(f"no token of {text!r} touches characters {start} to {stop}")
+        before = len(self.opening)
+        ids = (*self.opening, *found["input_ids"])
+        return ids, (before + touching[0], before + touching[-1] + 1)
 
     def alone(self, continuation: str, delimiter: str) -> TokenSequence:
         """The continuation after nothing but the beginning of text, for its unconditional score."""

@@ -56,7 +56,8 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def _chart(title: str, subtitle: str, layers: Sequence[alt.Chart], height: int) -> Row:
+def chart(title: str, subtitle: str, layers: Sequence[alt.Chart], height: int) -> Row:
+    """A specification: layers under a title, as wide as its place on the page."""
     # A line or a legend that is wider than the chart would shrink the plot.
     lines = textwrap.wrap(subtitle, 72)
     header = alt.TitleParams(title, subtitle=lines)
@@ -68,7 +69,8 @@ def _chart(title: str, subtitle: str, layers: Sequence[alt.Chart], height: int) 
     return cleaned
 
 
-def _data(rows: Sequence[Row]) -> alt.InlineData:
+def inline(rows: Sequence[Row]) -> alt.InlineData:
+    """Rows as the data of a chart."""
     return alt.InlineData(values=list(rows))
 
 
@@ -144,7 +146,7 @@ def group_chart(results: Results) -> Row | None:
     y = alt.Y("value:Q", title="accuracy", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(values=AXIS, format=".1f"))
     colour, shape = _marks(results)
     tooltip = _tooltip(("group", "group"))
-    base = alt.Chart(_data(points)).encode(x=x, xOffset=offset, tooltip=tooltip)
+    base = alt.Chart(inline(points)).encode(x=x, xOffset=offset, tooltip=tooltip)
     layers = [
         base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title="accuracy"), y2="high:Q", color=colour),
         base.mark_point(filled=True, size=95, opacity=1).encode(y=y, color=colour, shape=shape),
@@ -155,7 +157,7 @@ def group_chart(results: Results) -> Row | None:
         names_of = [results.name(answering) for answering in constants]
         dashes = alt.Scale(domain=names_of, range=[DASHES[i % len(DASHES)] for i in range(len(names_of))])
         dash = alt.StrokeDash("setting:N", scale=dashes, legend=_legend(names_of, symbolType="stroke", symbolSize=400))
-        line = alt.Chart(_data(lines)).mark_rule(strokeWidth=2.5, opacity=1)
+        line = alt.Chart(inline(lines)).mark_rule(strokeWidth=2.5, opacity=1)
         end = alt.X2("group:N", bandPosition=1)
         encoded = line.encode(x=x.bandPosition(0), x2=end, y=y, strokeDash=dash, color=alt.value(GREY), tooltip=tooltip)
         layers.insert(0, encoded)
@@ -168,12 +170,12 @@ def group_chart(results: Results) -> Row | None:
         if (reference.model, reference.prompt, reference.mode) == (answering.model, answering.prompt, answering.mode)
     }
     if hollow := rows(twins):
-        diamonds = alt.Chart(_data(hollow)).mark_point(
+        diamonds = alt.Chart(inline(hollow)).mark_point(
             filled=False, size=70, strokeWidth=1.8, shape="diamond", stroke=GREY, opacity=1
         )
         layers.append(diamonds.encode(x=x, xOffset=offset, y=y, tooltip=tooltip))
         subtitle += " Hollow diamonds: the same prompt with part of the item withheld."
-    return _chart("Accuracy by group", subtitle, layers, 320)
+    return chart("Accuracy by group", subtitle, layers, 320)
 
 
 def _group_name(group: str) -> str:
@@ -204,14 +206,14 @@ def class_chart(results: Results) -> Row | None:
     title = "teleological bias rate"
     axis = alt.Axis(values=AXIS, format=".1f")
     x = alt.X("value:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
-    base = alt.Chart(_data(rows)).encode(y=y, yOffset=offset, tooltip=_tooltip(("verb_class", "verb class")))
+    base = alt.Chart(inline(rows)).encode(y=y, yOffset=offset, tooltip=_tooltip(("verb_class", "verb class")))
     layers = [
         base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title), x2="high:Q", color=colour),
         base.mark_point(filled=True, size=95, opacity=1).encode(x=x, color=colour, shape=shape),
     ]
     height = max(200, len(results.classes()) * (24 + 14 * len(order)))
     subtitle = "Share of ambiguous accomplishments answered True; 0 is best."
-    return _chart("Teleological bias rate by verb class", subtitle, layers, height)
+    return chart("Teleological bias rate by verb class", subtitle, layers, height)
 
 
 def _trade_off_rows(results: Results) -> list[Row]:
@@ -246,11 +248,11 @@ def trade_off_chart(results: Results) -> Row | None:
         alt.Tooltip("c_text:N", title="accuracy in C"),
         alt.Tooltip("d_text:N", title="accuracy in D"),
     ]
-    constants = alt.Chart(_data([{"d": 0, "c": 1, "d2": 1, "c2": 0}]))
-    unknown = alt.Chart(_data([{"d": 0, "c": 1, "text": "always Unknown"}]))
-    true = alt.Chart(_data([{"d": 1, "c": 0, "text": "always True"}]))
+    constants = alt.Chart(inline([{"d": 0, "c": 1, "d2": 1, "c2": 0}]))
+    unknown = alt.Chart(inline([{"d": 0, "c": 1, "text": "always Unknown"}]))
+    true = alt.Chart(inline([{"d": 1, "c": 0, "text": "always True"}]))
     text: Row = {"fontSize": 12, "opacity": 0.8}
-    points = alt.Chart(_data(rows)).encode(color=colour, tooltip=tooltip)
+    points = alt.Chart(inline(rows)).encode(color=colour, tooltip=tooltip)
     layers = [
         constants.mark_rule(stroke=GREY, strokeDash=[5, 4]).encode(x=x, y=y, x2="d2:Q", y2="c2:Q"),
         unknown.mark_text(align="left", dx=8, dy=-7, **text).encode(x=x, y=y, text="text:N"),
@@ -264,7 +266,7 @@ def trade_off_chart(results: Results) -> Row | None:
         f"Lines lead from {START} to the other prompts. Up and to the right is better. "
         "On the dashed line, where constant answers lie, the gap ΔAA is 0 (if False is never said)."
     )
-    return _chart("What a prompt gains in C and costs in D", subtitle, layers, 420)
+    return chart("What a prompt gains in C and costs in D", subtitle, layers, 420)
 
 
 def scale_chart(results: Results, parameters: Mapping[str, int]) -> Row | None:
@@ -300,14 +302,14 @@ def scale_chart(results: Results, parameters: Mapping[str, int]) -> Row | None:
     )
     bottom = min(0.0, min(row["low"] for row in rows))
     y = alt.Y("value:Q", title="rate", scale=alt.Scale(domain=[bottom, 1], nice=True), axis=alt.Axis(format=".1f"))
-    base = alt.Chart(_data(rows)).encode(x=x, color=colour)
+    base = alt.Chart(inline(rows)).encode(x=x, color=colour)
     tooltip = _tooltip(("measure", "measure"), ("size_text", "parameters"))
     layers = [
         base.mark_line(strokeWidth=2).encode(y=y, strokeDash=dash, detail="setting:N"),
         base.mark_rule(strokeWidth=1.5, opacity=0.6).encode(y=alt.Y("low:Q", title="rate"), y2="high:Q"),
         base.mark_point(filled=True, size=95, opacity=1).encode(y=y, tooltip=tooltip),
     ]
-    return _chart("TBR and gap by model size", "Points with intervals. TBR is best at 0, the gap at 1.", layers, 300)
+    return chart("TBR and gap by model size", "Points with intervals. TBR is best at 0, the gap at 1.", layers, 300)
 
 
 FIGURES: Mapping[str, Callable[[Results], Row | None]] = {
@@ -319,7 +321,9 @@ FIGURES: Mapping[str, Callable[[Results], Row | None]] = {
 
 def charts(results: Results, parameters: Mapping[str, int]) -> dict[str, Row]:
     """Every figure that the measures of one suite can fill, by name."""
-    found = {name: figure(results) for name, figure in FIGURES.items()}
+    from veridical.report.merge_charts import merge_charts  # it draws with what is defined here
+
+    found = {name: figure(results) for name, figure in FIGURES.items()} | merge_charts(results)
     found["scale"] = scale_chart(results, parameters)
     return {name: spec for name, spec in found.items() if spec is not None}
 

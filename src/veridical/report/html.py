@@ -26,6 +26,8 @@ from veridical.judge.measure import Measure
 from veridical.report import texts
 from veridical.report.comparisons import columns as contrast_columns
 from veridical.report.comparisons import comparisons
+from veridical.report.readouts import ReadOut
+from veridical.report.readouts import sections as readout_sections
 from veridical.report.results import Answering, Results, contrast_name
 from veridical.report.sets import set_list
 from veridical.report.summary import summaries
@@ -86,9 +88,10 @@ def page(
     manifest: Mapping[str, Any],
     parameters: Mapping[str, int],
     verdicts: Sequence[str] = (),
+    readouts: Sequence[ReadOut] = (),
 ) -> str:
     """The page as one string."""
-    sections = [_section(index, suite, measures, frame, parameters) for index, suite in enumerate(suites)]
+    sections = [_section(index, suite, measures, frame, parameters, readouts) for index, suite in enumerate(suites)]
     drawn = any(section["charts"] for section in sections)
     # A line feed at either end, so that the hashed text is what stands between the tags.
     bundles = [f"\n{_asset('vendor', name).strip()}\n" for name in BUNDLES] if drawn else []
@@ -127,6 +130,7 @@ def _section(
     measures: Sequence[Measure],
     frame: pl.DataFrame,
     parameters: Mapping[str, int],
+    readouts: Sequence[ReadOut],
 ) -> dict[str, Any]:
     """What the template needs of one suite. Ids are numbered: a suite's name may be any text."""
     from veridical.report.charts import charts  # Altair takes half a second to import
@@ -135,13 +139,15 @@ def _section(
     named = [(results.name(Answering.of(m), model=True), m) for m in results.measures]
     compared = comparisons(results)
     statuses = [(results.name(a, model=True), results.statuses(a)) for a in (*results.answers, *results.references)]
+    read_out, readout_charts = readout_sections(suite, results, readouts)
     return {
         "index": index,
         "id": f"suite-{index}",
         "suite": suite,
         "n_sets": len(suite.grouping().sets()),
         "results": results,
-        "charts": charts(results, parameters),
+        "charts": charts(results, parameters) | readout_charts,
+        "readouts": read_out,
         "sets": set_list(suite, results, frame),
         "summaries": summaries(results),
         "missing": [(name, counts) for name, counts in statuses if texts.not_ok(counts)],
@@ -189,12 +195,13 @@ def write_report(
     manifest: Mapping[str, Any],
     parameters: Mapping[str, int],
     verdicts: Sequence[str] = (),
+    readouts: Sequence[ReadOut] = (),
 ) -> Path:
     """Write the page to `path`, whole or not at all, and return the path.
 
     `parameters` is the number of parameters by model, where known. Raises UserError where it cannot be written.
     """
-    text = page(suites, measures, frame, manifest, parameters, verdicts)
+    text = page(suites, measures, frame, manifest, parameters, verdicts, readouts)
     make_folder(path.parent)
     replace(path, text.encode("utf-8", errors="replace"))
     return path

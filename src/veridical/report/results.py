@@ -14,11 +14,12 @@ from typing import Self
 
 from veridical.items import Factor
 from veridical.judge.measure import Measure
+from veridical.readouts.answers import OPTION_LOGITS, TEXT_BASELINES
 from veridical.report.texts import GROUPS, is_difference, spaced
 
 Slice = frozenset[tuple[str, Factor]]
 
-REFERENCE_ANSWERERS = ("majority", "text", "option_logits")
+REFERENCE_ANSWERERS = ("majority", OPTION_LOGITS, *TEXT_BASELINES)
 """Answerers that stand for comparison beside a model, as every `always:LABEL` does."""
 
 TELIC_CLASSES = ("Creation", "Change_of_State", "Consumption", "Motion_to_Goal")

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
 
 from veridical.errors import UserError
 from veridical.items import Status
-from veridical.models.protocol import GenerationSettings, LanguageModel, Outcome, Request
+from veridical.models.protocol import GenerationSettings, LanguageModel, Outcome, Readable, Reading, Request
+from veridical.runs.hidden import Asked, Hidden, read_hidden, resolve_layers, write_hidden
 from veridical.runs.plan import Ask, Plan, query
 from veridical.runs.progress import Progress
 from veridical.runs.store import RunStore
@@ -26,6 +31,9 @@ class Tally:
 
 Prepared = tuple[Ask, Request, str]
 """An ask, its request and the request's key."""
+
+Layers = Mapping[str, Sequence[int] | None]
+"""Input to the layers whose hidden states are wanted under it; all of them where None."""
 
 
 def prepare(
@@ -52,25 +60,47 @@ def prepare(
     return prepared
 
 
-def execute(model: LanguageModel, store: RunStore, prepared: Sequence[Prepared], progress: Progress) -> Tally:
+def execute(
+    model: LanguageModel,
+    store: RunStore,
+    prepared: Sequence[Prepared],
+    progress: Progress,
+    layers: Layers | None = None,
+) -> Tally:
     """Ask what is not stored yet, equal requests once, and store the answers as they come.
 
+    With `layers` the hidden states of every question that scores choices under these inputs, in the first order of its
+    labels, are taken from the same passes and stored at the end; a question whose answer is stored and whose states are
+    not runs again.
     Whatever ends it early (an interrupt, an error), the answers that came are stored first.
+
+    Raises UserError where hidden states are wanted of a model that has none to read.
     """
     store.add_requests(prepared)
     answered = store.answered()
     distinct = {key: request for _, request, key in prepared}
     missing = {key: request for key, request in distinct.items() if key not in answered}
-    keys = list(missing)
+    unread = [] if layers is None else _unread(model, store.path, prepared, layers)
+    read = {key: request for part in unread for _, request, key in part.asks}
     failures: dict[str, str] = {}
+
+    def keep(key: str, outcome: Outcome) -> None:
+        if fault := _fault(distinct[key], outcome):
+            failures[key] = fault
+        elif key not in answered:
+            store.add(key, outcome)
+
     try:
+        if unread:
+            wanted = tuple(sorted({layer for part in unread for layer in part.layers}))
+            states = _read(_readable(model), read, wanted, progress, keep)
+            for part in unread:
+                write_hidden(store.path, part.asked, part.gathered(states, wanted))
+        keys = [key for key in missing if key not in read]
         with progress.steps(f"asking {model.name}", len(keys)) as step:
             # A model need not cope with nothing to do.
-            for position, outcome in model.answer(list(missing.values())) if missing else ():
-                if fault := _fault(missing[keys[position]], outcome):
-                    failures[keys[position]] = fault
-                else:
-                    store.add(keys[position], outcome)
+            for position, outcome in model.answer([missing[key] for key in keys]) if keys else ():
+                keep(keys[position], outcome)
                 step()
     finally:
         store.flush()
@@ -90,3 +120,62 @@ def _fault(request: Request, outcome: Outcome) -> str:
     if request.unconditional and any(score.unconditional is None for score in outcome.scores):
         return "the scores without context are missing"
     return ""
+
+
+@dataclass(frozen=True)
+class _Unread:
+    """Questions of one suite, prompt and input of which the states at `layers` are not all stored."""
+
+    asked: Asked
+    layers: tuple[int, ...]
+    asks: tuple[Prepared, ...]
+
+    def gathered(self, states: Mapping[str, npt.NDArray[np.float32]], layers: tuple[int, ...]) -> Hidden:
+        """Their part of `states`: each request's [layers, width] by key."""
+        places = [layers.index(layer) for layer in self.layers]
+        items = tuple(ask.item for ask, _, _ in self.asks)
+        return Hidden(items, self.layers, np.stack([states[key][places] for _, _, key in self.asks]))
+
+
+def _readable(model: LanguageModel) -> Readable:
+    if not isinstance(model, Readable):
+        raise UserError(
+            f"model {model.name!r} has no hidden states to read: give local weights (smollm2, hf/..., gguf/...)"
+        )
+    return model
+
+
+def _unread(model: LanguageModel, run: Path, prepared: Sequence[Prepared], layers: Layers) -> list[_Unread]:
+    n_blocks = _readable(model).n_blocks
+    groups: dict[Asked, list[Prepared]] = {}
+    for one in prepared:
+        ask, request, _ = one
+        if request.scores_choices and ask.order == 0 and ask.repeat == 0 and ask.input in layers:
+            groups.setdefault(Asked(ask.suite, ask.prompt, ask.input), []).append(one)
+    unread = []
+    for asked, group in groups.items():
+        wanted = layers[asked.input]
+        resolved = resolve_layers(range(n_blocks + 1) if wanted is None else wanted, n_blocks)
+        stored = read_hidden(run, asked)
+        if stored is None or not stored.holds([ask.item for ask, _, _ in group], resolved):
+            unread.append(_Unread(asked, resolved, tuple(group)))
+    return unread
+
+
+def _read(
+    model: Readable,
+    requests: Mapping[str, Request],
+    layers: tuple[int, ...],
+    progress: Progress,
+    keep: Callable[[str, Outcome], None],
+) -> dict[str, npt.NDArray[np.float32]]:
+    """Ask these requests and take the states [layers, width] of each, by key."""
+    reading = Reading(layers)
+    keys = list(requests)
+    with progress.steps("asking and reading", len(keys)) as step:
+        for position, outcome in model.answer_and_read(list(requests.values()), reading):
+            keep(keys[position], outcome)
+            step()
+    if reading.states is None:
+        raise RuntimeError("the model answered and gave no hidden states")
+    return dict(zip(keys, reading.states, strict=True))

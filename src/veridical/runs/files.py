@@ -10,6 +10,7 @@ import errno
 import fcntl
 import json
 import os
+import re
 import time
 import uuid
 from collections.abc import Iterator
@@ -51,6 +52,11 @@ def check_path(path: Path) -> None:
     except (OSError, ValueError) as error:
         shown = str(path) if len(str(path)) < 80 else f"{str(path)[:77]}..."
         raise UserError(f"cannot use {shown!r}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def slug(name: str, length: int = 48) -> str:
+    """A name as part of a folder's name: its last `length` characters, those that no file system minds."""
+    return re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-.")[-length:].lstrip("-.") or "model"
 
 
 @contextlib.contextmanager

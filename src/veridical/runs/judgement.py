@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import Protocol
 
@@ -13,6 +13,7 @@ import polars as pl
 from veridical.errors import unknown
 from veridical.items import Grouping, Item, Member, Status, Suite
 from veridical.judge import baseline_frame, contrasts, judge
+from veridical.judge.estimate import Settings
 from veridical.judge.frame import KEY, SCHEMA
 from veridical.judge.measure import Measure
 from veridical.judge.verdict import verdicts
@@ -109,7 +110,7 @@ class Judgement:
 
         A question that one model answered in several folders counts once, by the first folder with an answer.
         """
-        frame = pl.concat([pl.DataFrame(schema=SCHEMA), *(run.frame for run in self.runs)])
+        frame = pl.concat([pl.DataFrame(schema=SCHEMA), *(run.answers for run in self.runs)])
         if len({run.name for run in self.runs}) == len(self.runs):
             return frame
         unanswered = pl.col("status") == Status.ERROR.value
@@ -125,7 +126,7 @@ class Judgement:
         found: dict[Path, tuple[Measure, ...]] = {}
         for run in self.runs:
             suites = [self._with_sets(suite) for suite in run.suites.values()]
-            found[run.path] = tuple(self._judge(suites, run.frame))
+            found[run.path] = tuple(self._judge(suites, run.answers, (run,)))
         return found
 
     @cached_property
@@ -133,17 +134,30 @@ class Judgement:
         """Everything measured: of each run, of the baselines beside them, and between them."""
         if len(self.runs) == 1:
             return self.by_run[self.runs[0].path]
-        return tuple(self._judge(self.suites, self.responses))
+        return tuple(self._judge(self.suites, self.responses, self.runs))
 
     @cached_property
     def verdicts(self) -> tuple[str, ...]:
         """In plain words, what the numbers mean: a sentence for each way in which a model was asked."""
-        return tuple(verdicts(self.records))
+        told = verdicts(self.records)
+        if any(run.readouts for run in self.runs):
+            from veridical.readouts.verdict import readout_verdicts
+
+            told += readout_verdicts(self.suites, self.records)
+        return tuple(told)
 
     def _with_sets(self, suite: Suite) -> Suite:
         return suite if self.sets is None else regrouped(suite, self.sets)
 
-    def _judge(self, suites: Sequence[Suite], responses: pl.DataFrame) -> Iterator[Measure]:
+    def _judge(self, suites: Sequence[Suite], responses: pl.DataFrame, runs: Sequence[Run]) -> Iterator[Measure]:
+        records = [(run.name, readout.record) for run in runs for readout in run.readouts]
+        for measure in self._of_answers(suites, responses, read_out=bool(records)):
+            own = (record for name, record in records if name == measure.model)
+            yield reduce(lambda measure, record: record.tested(measure), own, measure)
+        for name, record in records:
+            yield from record.own_measures(name)
+
+    def _of_answers(self, suites: Sequence[Suite], responses: pl.DataFrame, *, read_out: bool) -> Iterator[Measure]:
         for suite in suites:
             frame = responses.filter(suite=suite.name)
             coverage = _coverage(frame)
@@ -152,7 +166,13 @@ class Judgement:
             yield from self._measures(judge, suite, baseline_frame(suite))
             # What was asked of some only (a run extended with another --limit) has nothing to be compared with.
             if coverage and (shared := frozenset.intersection(*coverage)):
-                yield from self._measures(contrasts, narrow(suite, shared), frame.filter(pl.col("item").is_in(shared)))
+                part = frame.filter(pl.col("item").is_in(shared))
+                yield from self._measures(contrasts, narrow(suite, shared), part)
+                if read_out:
+                    from veridical.readouts.measured import readout_measures
+
+                    settings = Settings(self.level, self.draws, self.seed)
+                    yield from readout_measures(narrow(suite, shared), part, settings)
 
     def _measures(self, measure: Measuring, suite: Suite, frame: pl.DataFrame) -> list[Measure]:
         return measure(suite, frame, level=self.level, draws=self.draws, seed=self.seed)

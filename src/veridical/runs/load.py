@@ -19,6 +19,7 @@ from veridical.models.protocol import THINKING_OPEN
 from veridical.runs.files import check_path
 from veridical.runs.manifest import NAME, Manifest, is_run, read_manifest
 from veridical.runs.plan import FULL, MODES
+from veridical.runs.readouts import StoredReadout, read_readouts
 from veridical.runs.store import check_items, outcome, read_asks, read_responses, read_suites
 
 NEAR_TIE = 1e-3
@@ -52,6 +53,16 @@ class Run:
         rows = [_row(self.name, self.suites[ask["suite"]], ask) for ask in asks.iter_rows(named=True)]
         rows.sort(key=lambda row: place(self.suites, row))
         return pl.DataFrame(rows, schema=SCHEMA)
+
+    @cached_property
+    def readouts(self) -> tuple[StoredReadout, ...]:
+        """The readouts of its hidden states that were made, by suite and prompt."""
+        return read_readouts(self.path, self.name)
+
+    @cached_property
+    def answers(self) -> pl.DataFrame:
+        """`frame`, and below it what readouts and their baselines answer."""
+        return pl.concat([self.frame, *(readout.answers for readout in self.readouts)])
 
     @property
     def asked(self) -> bool:

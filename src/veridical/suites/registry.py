@@ -29,6 +29,20 @@ def _imperfective_quads() -> Suite:
     return load_quads()
 
 
+def _evidence() -> Suite:
+    from veridical.suites.evidence.builder import build_evidence
+    from veridical.suites.evidence.text import read_text
+
+    return build_evidence(read_text())
+
+
+def _evidence_development() -> Suite:
+    from veridical.suites.evidence.builder import build_development
+    from veridical.suites.evidence.text import read_text
+
+    return build_development(read_text())
+
+
 def _published_imperfective(path: Path) -> Suite:
     from veridical.suites.imperfective.published import read_published
 
@@ -49,6 +63,8 @@ BUILT_IN = {
     for suite in (
         BuiltIn("imperfective", _imperfective, _published_imperfective),
         BuiltIn("imperfective-quads", _imperfective_quads),
+        BuiltIn("evidence", _evidence),
+        BuiltIn("evidence-development", _evidence_development),
     )
 }
 

@@ -1,0 +1,84 @@
+"""`veridical readout`: what a linear readout of hidden states recovers, beside what the model answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    suite: Annotated[str, typer.Argument(metavar="SUITE", help="A built-in name or a suite file.")],
+    model: Annotated[
+        list[str],
+        typer.Option("--model", metavar="MODEL", help="smollm2, hf/ORG/NAME, hf/PATH, gguf/PATH; repeatable."),
+    ],
+    prompt: Annotated[
+        str | None, typer.Option("--prompt", metavar="NAME", help="Default: the suite's first without reasoning.")
+    ] = None,
+    layer: Annotated[
+        int, typer.Option("--layer", metavar="N", help="0: the embedding; -2: the penultimate block's output.")
+    ] = -2,
+    draws: Annotated[
+        int, typer.Option("--draws", metavar="N", min=1, help="Permutations for the readout's null.")
+    ] = 1_000,
+    category_draws: Annotated[
+        int, typer.Option("--category-draws", metavar="N", min=1, help="Permutations for each null beside it.")
+    ] = 200,
+    control_draws: Annotated[
+        int, typer.Option("--control-draws", metavar="N", min=1, help="Labellings of the control task.")
+    ] = 100,
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N_SETS", min=1, help="Read this many item sets only.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of every draw.")] = 0,
+    dtype: Annotated[
+        str, typer.Option("--dtype", metavar="DTYPE", help="float32, bfloat16, float16 or auto.")
+    ] = "float32",
+    device: Annotated[str, typer.Option("--device", metavar="DEVICE", help="auto, cpu or cuda.")] = "auto",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="STUDY", help="Study folder; one that exists is resumed or extended."),
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document, and nothing else, to standard output.")
+    ] = False,
+    batch_tokens: Annotated[
+        int | None, typer.Option("--batch-tokens", metavar="N", min=1, help="Tokens in a batch.")
+    ] = None,
+    template_arg: Annotated[
+        list[str] | None,
+        typer.Option("--template-arg", metavar="K=V", help="For the chat template; repeatable."),
+    ] = None,
+) -> None:
+    """Fit linear readouts to hidden states, with nulls, baselines and controls, and judge them beside the answers."""
+    from veridical.cli.console import errors, measures_document, print_json, print_tables
+    from veridical.prompts.chat import parse_template_arguments
+    from veridical.readouts.readout import readout
+    from veridical.runs.progress import Terminal
+
+    study = readout(
+        suite,
+        model=model,
+        prompt=prompt,
+        layer=layer,
+        draws=draws,
+        category_draws=category_draws,
+        control_draws=control_draws,
+        limit=limit,
+        seed=seed,
+        dtype=dtype,
+        device=device,
+        out=out,
+        batch_tokens=batch_tokens,
+        template_args=parse_template_arguments(template_arg or []),
+        progress=Terminal(errors()),
+    )
+    if json:
+        print_json(measures_document(str(study.path), study.judgement))
+    else:
+        print_tables(study.judgement)
+        typer.echo(f"\nreport: {study.report}")
+    if study.failed:
+        raise typer.Exit(1)

@@ -1,0 +1,1 @@
+"""What a linear readout of hidden states recovers, against nulls, baselines and restricted inputs."""

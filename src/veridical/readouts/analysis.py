@@ -1,0 +1,235 @@
+"""Everything that is made of one run's hidden states: readouts, baselines, nulls and controls."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from veridical.items import Suite
+from veridical.readouts import transfer
+from veridical.readouts.answers import BEST_LAYER, CATEGORY_OUT, OPTION_LOGITS, READOUT, responses
+from veridical.readouts.crossfit import Features, cross_fitted, from_states
+from veridical.readouts.features import Source, fields_shown
+from veridical.readouts.record import LayerResult, NullMeasure, NullResult, ReadoutRecord, Selectivity
+from veridical.readouts.rows import Rows
+from veridical.readouts.selection import FOLDS, PENALTIES, Prepared, balanced_accuracy
+from veridical.readouts.text import VECTORIZERS, prepared_text
+from veridical.readouts.transfer import Outcome, Task
+from veridical.runs.plan import FULL
+from veridical.runs.progress import Progress
+from veridical.runs.readouts import StoredReadout
+from veridical.stats.permutation import permutation_p
+from veridical.stats.units import Floats, Ints
+
+
+@contextlib.contextmanager
+def steps(progress: Progress, what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Count `total` steps, several at a time."""
+    with progress.steps(what, total) as step:
+
+        def several(n: int) -> None:
+            for _ in range(n):
+                step()
+
+        yield several
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How many draws the readout's null gets, those of everything beside it, and the control tasks."""
+
+    draws: int = 1_000
+    category_draws: int = 200
+    control_draws: int = 100
+    seed: int = 0
+
+
+@dataclass
+class Found:
+    """What an analysis gathers as it goes."""
+
+    suite: str
+    model: str
+    prompt: str
+    items: tuple[str, ...]
+    names: tuple[str, ...]
+    answers: list[pl.DataFrame] = field(default_factory=list)
+    nulls: list[NullResult] = field(default_factory=list)
+    draws: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
+
+    def add(self, answerer: str, input: str, codes: Ints) -> None:
+        """Answers, codes into the names, one an item."""
+        key = (self.suite, self.model, self.prompt, answerer, input)
+        self.answers.append(responses(*key, self.items, self.names, codes))
+
+    def add_outcome(self, answerer: str, input: str, outcome: Outcome, n_sets: int) -> None:
+        """Answers with their nulls, pairs as shares of the sets."""
+        self.add(answerer, input, outcome.answers)
+        if outcome.null is None:
+            return
+        observed, null = outcome.observed, outcome.null
+        self._null(answerer, input, "balanced_accuracy", float(observed.balanced_accuracy), null.balanced_accuracy)
+        if n_sets:
+            self._null(answerer, input, "pair_recovery", float(observed.pairs) / n_sets, null.pairs / n_sets)
+
+    def _null(self, answerer: str, input: str, measure: NullMeasure, value: float, draws: Floats) -> None:
+        low, high = np.quantile(draws, [0.025, 0.975])
+        self.draws[f"{answerer}/{input}/{measure}"] = np.asarray(draws, dtype=np.float64)
+        self.nulls.append(
+            NullResult(
+                answerer=answerer,
+                input=input,
+                measure=measure,
+                observed=value,
+                mean=float(draws.mean()),
+                low=float(low),
+                high=float(high),
+                p=permutation_p(value, draws),
+                draws=len(draws),
+            )
+        )
+
+    def stored(self, record: ReadoutRecord) -> StoredReadout:
+        return StoredReadout(record, pl.concat(self.answers))
+
+
+def transferred(
+    source: Source, fitted: Suite, judged: Suite, layer: int, n_blocks: int, effort: Effort, progress: Progress
+) -> tuple[StoredReadout, dict[str, npt.NDArray[np.float64]]]:
+    """A readout fitted on one suite and judged on another, with restricted inputs, baselines, nulls and controls."""
+    task = Task(Rows.of(fitted), Rows.of(judged))
+    found = Found(judged.name, source.run.name, source.prompt, task.judged.items, task.fitted.names)
+    n_sets = len(task.judged.sets)
+
+    def states(input: str, at: int) -> tuple[Floats, Floats]:
+        return source.states(task.fitted, input, at), source.states(task.judged, input, at)
+
+    def noted(answerer: str, input: str, prepared: Prepared, draws: int, what: str) -> Outcome:
+        with steps(progress, what, 1 + draws) as step:
+            outcome = transfer.fit(task, prepared, draws, effort.seed, step)
+        found.add_outcome(answerer, input, outcome, n_sets)
+        return outcome
+
+    main = task.prepared(*states(FULL, layer))
+    outcome = noted(READOUT, FULL, main, effort.draws, "readout and its null")
+    for input in (name for name in judged.inputs if name != FULL):
+        noted(READOUT, input, task.prepared(*states(input, layer)), 0, f"readout, {input}")
+    scores = (
+        source.option_scores(task.fitted, FULL, found.names),
+        source.option_scores(task.judged, FULL, found.names),
+    )
+    noted(OPTION_LOGITS, FULL, task.prepared(*scores), effort.category_draws, "option scores and their null")
+    shown = fields_shown(task.judged, FULL)
+    for answerer in VECTORIZERS:
+        texts = task.fitted.texts(shown), task.judged.texts(shown)
+        prepared = prepared_text(answerer, texts[0], task.fitted.groups, texts[1])
+        noted(answerer, FULL, prepared, effort.category_draws, f"{answerer} and its null")
+
+    categories = task.fitted.factor("category"), task.judged.factor("category")
+    selectivity = None
+    if all(all(names) for names in categories) and len(set(categories[1])) > 1:
+        n = len(set(categories[1]))
+        with steps(progress, "a category left out", n * (1 + effort.category_draws)) as step:
+            out = transfer.leave_one_out(
+                task, *states(FULL, layer), categories, effort.category_draws, effort.seed, step
+            )
+        found.add_outcome(CATEGORY_OUT, FULL, out, n_sets)
+        with steps(progress, "control tasks", effort.control_draws) as step:
+            controls = transfer.control_task(task, main, categories, effort.control_draws, effort.seed, step)
+        selectivity = _selectivity(outcome, controls)
+
+    layers = source.hidden(judged.name, FULL).layers
+    with steps(progress, "every layer", len(layers) * (1 + effort.category_draws)) as step:
+        swept = transfer.sweep(task, lambda at: states(FULL, at), layers, effort.category_draws, effort.seed, step)
+    found.add_outcome(BEST_LAYER, FULL, swept.best, n_sets)
+    record = ReadoutRecord(
+        suite=judged.name,
+        fitted_on=fitted.name,
+        prompt=source.prompt,
+        layer=layer,
+        n_blocks=n_blocks,
+        folds=FOLDS,
+        seed=effort.seed,
+        penalty=PENALTIES[outcome.penalty],
+        nulls=tuple(found.nulls),
+        layers=tuple(_layer(at, result, n_sets) for at, result in swept.layers.items()),
+        best_layer=swept.best_layer,
+        nested=swept.nested,
+        selectivity=selectivity,
+    )
+    return found.stored(record), found.draws
+
+
+def cross(
+    source: Source, suite: Suite, layer: int, n_blocks: int, effort: Effort, progress: Progress
+) -> tuple[StoredReadout, dict[str, npt.NDArray[np.float64]]]:
+    """A readout of one suite, each fold of whole sets answered by a fit without it; baselines on the same folds."""
+    rows = Rows.of(suite)
+    found = Found(suite.name, source.run.name, source.prompt, rows.items, rows.names)
+    shown = fields_shown(rows, FULL)
+
+    def text(answerer: str) -> Features:
+        texts = rows.texts(shown)
+
+        def prepare(train: Ints, test: Ints) -> Prepared:
+            groups = [rows.groups[row] for row in train]
+            return prepared_text(answerer, [texts[row] for row in train], groups, [texts[row] for row in test])
+
+        return prepare
+
+    answerers: dict[tuple[str, str], Features] = {
+        (READOUT, FULL): from_states(rows, source.states(rows, FULL, layer)),
+        **{
+            (READOUT, input): from_states(rows, source.states(rows, input, layer))
+            for input in suite.inputs
+            if input != FULL
+        },
+        (OPTION_LOGITS, FULL): from_states(rows, source.option_scores(rows, FULL, rows.names)),
+        **{(answerer, FULL): text(answerer) for answerer in VECTORIZERS},
+    }
+    layers = source.hidden(suite.name, FULL).layers
+    with steps(progress, "readouts", FOLDS * (len(answerers) + len(layers))) as step:
+        for (answerer, input), features in answerers.items():
+            found.add(answerer, input, cross_fitted(rows, features, step))
+        curve = []
+        for at in layers:
+            codes = cross_fitted(rows, from_states(rows, source.states(rows, FULL, at)), step)
+            reached = float(balanced_accuracy(codes, rows.labels, len(rows.names)))
+            curve.append(LayerResult(layer=at, balanced_accuracy=reached, validation=reached))
+    record = ReadoutRecord(
+        suite=suite.name,
+        fitted_on=suite.name,
+        prompt=source.prompt,
+        layer=layer,
+        n_blocks=n_blocks,
+        folds=FOLDS,
+        seed=effort.seed,
+        layers=tuple(curve),
+    )
+    return found.stored(record), found.draws
+
+
+def _selectivity(outcome: Outcome, controls: Floats) -> Selectivity:
+    low, high = np.quantile(controls, [0.025, 0.975])
+    return Selectivity(
+        real=float(outcome.observed.balanced_accuracy),
+        control=float(controls.mean()),
+        control_low=float(low),
+        control_high=float(high),
+        draws=len(controls),
+    )
+
+
+def _layer(layer: int, outcome: Outcome, n_sets: int) -> LayerResult:
+    return LayerResult(
+        layer=layer,
+        balanced_accuracy=float(outcome.observed.balanced_accuracy),
+        pair_recovery=float(outcome.observed.pairs / n_sets) if n_sets else None,
+        validation=outcome.validation,
+        null_mean=None if outcome.null is None else float(outcome.null.balanced_accuracy.mean()),
+    )

@@ -1,0 +1,58 @@
+"""What readouts are fitted on: hidden states and option scores of a run, and the text of the questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from veridical.errors import UserError
+from veridical.readouts.rows import Rows
+from veridical.runs.hidden import Asked, Hidden, read_hidden
+from veridical.runs.load import Run
+from veridical.stats.units import Floats
+
+
+@dataclass(frozen=True)
+class Source:
+    """The features of one run under one prompt."""
+
+    run: Run
+    prompt: str
+
+    def hidden(self, suite: str, input: str) -> Hidden:
+        """Raises UserError where the run stores none."""
+        found = read_hidden(self.run.path, Asked(suite, self.prompt, input))
+        if found is None:
+            raise UserError(
+                f"{self.run.path} holds no hidden states of {suite} ({self.prompt}, {input}): run readout again"
+            )
+        return found
+
+    def states(self, rows: Rows, input: str, layer: int) -> Floats:
+        """Hidden states (n, width) of the last prompt token at a layer."""
+        return self.hidden(rows.suite.name, input).at(layer, rows.items)
+
+    def option_scores(self, rows: Rows, input: str, names: Sequence[str]) -> Floats:
+        """Log-likelihoods (n, labels) of the labels in `names`, in the first order; NaN where one was not scored."""
+        frame = self.run.frame.filter(
+            suite=rows.suite.name, prompt=self.prompt, input=input, mode="loglikelihood", order=0, repeat=0
+        )
+        code = {name: place for place, name in enumerate(names)}
+        place = {item: row for row, item in enumerate(rows.items)}
+        scores = np.full((len(rows), len(names)), np.nan)
+        for item, labels, values in (
+            frame.filter(pl.col("scores").is_not_null()).select("item", "labels", "scores").rows()
+        ):
+            for label, value in zip(labels, values, strict=True):
+                if item in place and label in code:
+                    scores[place[item], code[label]] = value
+        return scores
+
+
+def fields_shown(rows: Rows, input: str) -> tuple[str, ...]:
+    """The names of the fields that an input of the rows' suite shows."""
+    inputs = rows.suite.inputs
+    return tuple(inputs[input]) if input in inputs else tuple(rows.suite.by_id[rows.items[0]].fields)

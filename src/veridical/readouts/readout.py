@@ -1,0 +1,155 @@
+"""Reading suites out: ask models, keep their hidden states, fit readouts, judge everything together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from veridical.errors import UserError, unknown
+from veridical.items import Suite
+from veridical.judge.registry import measure_set
+from veridical.models.protocol import LanguageModel, SpanReader
+from veridical.readouts.analysis import Effort, cross, transferred
+from veridical.readouts.features import Source
+from veridical.readouts.representation import compared_items, cosines, representations
+from veridical.runs.asking import run
+from veridical.runs.hidden import PENULTIMATE, Asked, read_hidden, resolve_layers
+from veridical.runs.judgement import Judgement
+from veridical.runs.load import Run
+from veridical.runs.loading import Loading
+from veridical.runs.plan import FULL, fitting_prompts
+from veridical.runs.progress import Progress, Silent
+from veridical.runs.readouts import add_representation, phrases_path, read_cosines, write_cosines, write_readout
+from veridical.runs.study import Study
+from veridical.suites.registry import load
+
+COMPARE_PHRASES = ("imperfective", "imperfective-quads")
+"""Measure sets of suites whose premise and hypothesis differ in aspect, so that the two phrases can be compared."""
+
+FITTED_ON = {"evidence": "evidence-development"}
+"""Suites that have another one to fit on; every other suite is cross-fitted in folds of whole sets."""
+
+
+def readout(
+    suite: str | Suite,
+    *,
+    model: str | LanguageModel | Sequence[str | LanguageModel],
+    prompt: str | None = None,
+    layer: int = PENULTIMATE,
+    draws: int = 1_000,
+    category_draws: int = 200,
+    control_draws: int = 100,
+    limit: int | None = None,
+    seed: int = 0,
+    dtype: str = "float32",
+    device: str = "auto",
+    out: str | Path | None = None,
+    batch_tokens: int | None = None,
+    template_args: Mapping[str, object] | None = None,
+    progress: Progress | None = None,
+) -> Study:
+    """Fit linear readouts to a model's hidden states and judge them beside its answers.
+
+    The model is asked the suite by log-likelihood under one prompt, with every input, and the hidden state of the last
+    prompt token is kept from the same passes: at every layer for the whole item, at `layer` for restricted inputs.
+    What a study folder (`out`) already holds is neither asked nor read again.
+
+    Args:
+        suite: a built-in suite, a suite file, or a suite; `evidence` is fitted on `evidence-development`.
+        prompt: the suite's first prompt that needs no generated reasoning, where None.
+        layer: the readout's layer; 0 is the embedding, -2 the output of the penultimate block.
+        draws: permutations for the null of the readout itself.
+        category_draws: permutations for the readout with a category left out, the layer sweep and the baselines.
+        control_draws: random labellings of the control task.
+        limit: at most this many sets of a suite that is cross-fitted.
+
+    Raises:
+        UserError: the input is at fault; the message is one line.
+    """
+    progress = progress or Silent()
+    asked = suite if isinstance(suite, Suite) else load(suite)
+    if min(draws, category_draws, control_draws) < 1:
+        raise UserError("--draws, --category-draws and --control-draws: give 1 or more")
+    fitted = load(FITTED_ON[asked.name]) if asked.name in FITTED_ON else None
+    if fitted is not None and limit is not None:
+        raise UserError(f"--limit: suite {asked.name!r} is fitted on {fitted.name!r} and read out whole")
+    measure_set(asked.measures)
+    name = _prompt(asked, prompt)
+    inputs: dict[str, Sequence[int] | None] = {FULL: None} | {one: [layer] for one in asked.inputs if one != FULL}
+    study = run(
+        [asked] if fitted is None else [asked, fitted],
+        model=model,
+        prompts=name,
+        inputs=list(inputs),
+        limit=limit,
+        seed=seed,
+        dtype=dtype,
+        device=device,
+        out=out,
+        orders=1,
+        batch_tokens=batch_tokens,
+        template_args=template_args,
+        hidden_layers=inputs,
+        progress=progress,
+    )
+    effort = Effort(draws, category_draws, control_draws, seed)
+    loading = Loading(dtype, device, batch_tokens, template_args or {})
+    models = [model] if isinstance(model, str | LanguageModel) else list(model)
+    given = {one if isinstance(one, str) else one.name: one for one in models}
+    for one in study.runs:
+        if one.manifest.model.name in given and read_hidden(one.path, Asked(asked.name, name, FULL)) is not None:
+            _read_out(one, asked, fitted, name, layer, effort, progress)
+            if asked.measures in COMPARE_PHRASES:
+                _compare_phrases(one, asked.name, name, partial(loading.load, given[one.manifest.model.name], progress))
+    progress.say("judging")
+    fresh = tuple(Run(one.path, one.manifest, one.name) for one in study.runs)
+    result = replace(study, judgement=Judgement(fresh))
+    result.write()
+    return result
+
+
+def _prompt(suite: Suite, given: str | None) -> str:
+    fitting = fitting_prompts(suite, "loglikelihood")
+    if given is None:
+        if not fitting:
+            raise UserError(f"suite {suite.name!r} has no prompt that can be read out: each asks for reasoning")
+        return fitting[0].name
+    if given not in [prompt.name for prompt in suite.prompts]:
+        raise unknown("prompt", given, [prompt.name for prompt in suite.prompts])
+    if given not in [prompt.name for prompt in fitting]:
+        raise UserError(f"prompt {given!r} asks the model to reason: what it would write is not read out; give another")
+    return given
+
+
+def _read_out(
+    run: Run, asked: Suite, fitted: Suite | None, prompt: str, layer: int, effort: Effort, progress: Progress
+) -> None:
+    """The analysis of one run, stored in it. Items are those that the run asked."""
+    source = Source(run, prompt)
+    suite = run.suites[asked.name]
+    n_blocks = max(source.hidden(suite.name, FULL).layers)
+    at = resolve_layers([layer], n_blocks)[0]
+    if fitted is None:
+        stored, draws = cross(source, suite, at, n_blocks, effort, progress)
+    else:
+        stored, draws = transferred(source, run.suites[fitted.name], suite, at, n_blocks, effort, progress)
+    write_readout(run.path, stored, draws)
+
+
+def _compare_phrases(run: Run, suite: str, prompt: str, load_model: Callable[[], LanguageModel]) -> None:
+    """Add the representation analysis to a stored readout; the phrases are read once a run."""
+    asked = run.suites[suite]
+    items = compared_items(asked)
+    path = phrases_path(run.path, suite)
+    ids = [item.id for item in items]
+    values = read_cosines(path, ids)
+    if values is None:
+        model = load_model()
+        if not isinstance(model, SpanReader):
+            return
+        values = cosines(model, items)
+        write_cosines(path, ids, values)
+    frame = run.frame.filter(suite=suite, prompt=prompt, input=FULL, mode="loglikelihood", order=0, repeat=0)
+    add_representation(run.path, suite, prompt, representations(asked, items, values, frame))

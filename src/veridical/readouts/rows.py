@@ -1,0 +1,80 @@
+"""Questions as the arrays that a readout is fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from veridical.errors import UserError
+from veridical.items import Suite
+from veridical.readouts.selection import group_codes
+from veridical.stats.units import Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The items of a suite that have one gold label: what a readout is to answer, and what is kept together.
+
+    `labels` (n,) are codes into `names`. `groups` (n,) is the set of each item in the suite's first grouping: groups
+    are never split between fitting and validation.
+    """
+
+    suite: Suite
+    items: tuple[str, ...]
+    names: tuple[str, ...]
+    labels: Ints
+    groups: tuple[str, ...]
+
+    @classmethod
+    def of(cls, suite: Suite) -> Self:
+        """Raises UserError where no item has one gold label, or all have the same."""
+        owner: dict[str, str] = {}
+        for member in suite.grouping().members:
+            owner.setdefault(member.item, member.cluster or member.set)
+        graded = [item for item in suite.items if len(item.gold) == 1]
+        names = tuple(suite.labels) or tuple(dict.fromkeys(label for item in graded for label in item.labels))
+        found = {item.gold[0] for item in graded}
+        if len(found) < 2:
+            told = f"all are {found.pop()!r}" if found else "no item has exactly one gold label"
+            raise UserError(f"suite {suite.name!r} cannot be read out: {told}; a readout needs two labels or more")
+        names = tuple(name for name in names if name in found)
+        return cls(
+            suite,
+            tuple(item.id for item in graded),
+            names,
+            np.array([names.index(item.gold[0]) for item in graded], dtype=np.int64),
+            tuple(owner.get(item.id, item.id) for item in graded),
+        )
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def named(self, names: Sequence[str]) -> Ints:
+        """The labels as codes into another list of names, -1 for one that is not in it."""
+        code = {name: place for place, name in enumerate(names)}
+        return np.array([code.get(self.names[label], -1) for label in self.labels], dtype=np.int64)
+
+    def factor(self, name: str) -> tuple[str, ...]:
+        """A factor's value for every row, empty where an item lacks it."""
+        return tuple(str(self.suite.by_id[item].factors.get(name, "")) for item in self.items)
+
+    def texts(self, fields: Sequence[str]) -> list[str]:
+        """The text of these fields of every row, joined by spaces."""
+        found = [self.suite.by_id[item].fields for item in self.items]
+        return [" ".join(one[name] for name in fields if name in one) for one in found]
+
+    @cached_property
+    def group_codes(self) -> Ints:
+        return group_codes(self.groups, 1)
+
+    @cached_property
+    def sets(self) -> tuple[Ints, ...]:
+        """The rows of every set of the first grouping with more than one item."""
+        place: Mapping[str, int] = {item: row for row, item in enumerate(self.items)}
+        found = self.suite.grouping().sets().values()
+        sets = ([place[member.item] for member in members if member.item in place] for members in found)
+        return tuple(np.array(rows) for rows in sets if len(rows) > 1)

@@ -1,0 +1,238 @@
+"""Readouts fitted on one set of questions and judged on another, with their nulls and controls.
+
+Nothing is selected or fitted on the judged set. Every null permutes the fitted labels within their groups and does the
+whole selection again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.model_selection import GroupKFold
+
+from veridical.errors import UserError
+from veridical.readouts.nulls import pairs_recovered, permuted_within
+from veridical.readouts.rows import Rows
+from veridical.readouts.selection import FOLDS, Chosen, Prepared, balanced_accuracy
+from veridical.stats.units import Floats, Ints
+
+Step = Callable[[int], None]
+"""Told how many fits with selection were done."""
+
+_MOST_REDRAWS = 1_000
+
+
+def _quiet(_: int) -> None:
+    pass
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Two numbers for each of some answerings of the judged set: balanced accuracy, and complete sets as a count."""
+
+    balanced_accuracy: Floats
+    pairs: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What one readout answered (codes, (m,)), what it scored, and what it scores when labels are permuted."""
+
+    answers: Ints
+    penalty: int
+    validation: float
+    observed: Scores
+    null: Scores | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A fitted and a judged set that share their labels. `labels` are codes into `fitted.names`."""
+
+    fitted: Rows
+    judged: Rows
+
+    def __post_init__(self) -> None:
+        if stray := sorted(set(self.judged.names) - set(self.fitted.names)):
+            raise UserError(
+                f"suite {self.judged.suite.name!r} has the label {stray[0]!r}, which {self.fitted.suite.name!r} lacks: "
+                "nothing can be fitted that answers it"
+            )
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.fitted.names)
+
+    @property
+    def gold(self) -> Ints:
+        return self.judged.named(self.fitted.names)
+
+    def scores(self, answers: Ints) -> Scores:
+        """Answers (..., m) scored against the judged set."""
+        gold = self.gold
+        return Scores(
+            balanced_accuracy(answers, gold, self.n_classes),
+            pairs_recovered(answers, gold, self.judged.sets),
+        )
+
+    def permuted(self, draws: int, seed: int) -> Ints:
+        """`draws` permutations of the fitted labels within groups: the same ones for every readout of a seed."""
+        return permuted_within(self.fitted.labels, self.fitted.group_codes, draws, np.random.default_rng(seed))
+
+    def prepared(self, features: Floats, others: Floats) -> Prepared:
+        """Hidden states (n, width) of the fitted and (m, width) of the judged set, ready for any labels."""
+        prepared = Prepared.of(features, self.fitted.groups, others)
+        prepared.check_labels(self.fitted.labels, self.fitted.names)
+        return prepared
+
+
+def fit(task: Task, prepared: Prepared, draws: int, seed: int, step: Step = _quiet) -> Outcome:
+    """Select and fit on the fitted labels, answer the judged set, and the same for `draws` permutations of them."""
+    labels = np.vstack([task.fitted.labels[None], task.permuted(draws, seed)]) if draws else task.fitted.labels[None]
+    chosen = prepared.choose(labels, task.n_classes, done=step)
+    return _outcome(task, chosen)
+
+
+def _outcome(task: Task, chosen: Chosen) -> Outcome:
+    """The first label vector is the observed one, the others are its null."""
+    scores = task.scores(chosen.answers)
+    null = Scores(scores.balanced_accuracy[1:], scores.pairs[1:]) if len(chosen.answers) > 1 else None
+    return Outcome(
+        chosen.answers[0],
+        int(chosen.penalty[0]),
+        float(chosen.validation[0].max()),
+        Scores(scores.balanced_accuracy[0], scores.pairs[0]),
+        null,
+    )
+
+
+def leave_one_out(
+    task: Task,
+    features: Floats,
+    others: Floats,
+    categories: tuple[Sequence[str], Sequence[str]],
+    draws: int,
+    seed: int,
+    step: Step = _quiet,
+) -> Outcome:
+    """Each category of the judged set answered by a readout that was fitted without it, and judged together.
+
+    `categories` holds the category of every fitted and of every judged row. `penalty` is -1: there are several.
+    """
+    fitted, judged = (np.asarray(names) for names in categories)
+    labels = np.vstack([task.fitted.labels[None], task.permuted(draws, seed)]) if draws else task.fitted.labels[None]
+    answers = np.full((len(labels), len(task.judged)), -1, dtype=np.int64)
+    validation = []
+    for category in dict.fromkeys(judged.tolist()):
+        kept, asked = np.flatnonzero(fitted != category), np.flatnonzero(judged == category)
+        groups = [task.fitted.groups[row] for row in kept]
+        prepared = Prepared.of(features[kept], groups, others[asked])
+        prepared.check_labels(task.fitted.labels[kept], task.fitted.names)
+        chosen = prepared.choose(labels[:, kept], task.n_classes, done=step)
+        answers[:, asked] = chosen.answers
+        validation.append(float(chosen.validation[0].max()))
+    scores = task.scores(answers)
+    null = Scores(scores.balanced_accuracy[1:], scores.pairs[1:]) if draws else None
+    observed = Scores(scores.balanced_accuracy[0], scores.pairs[0])
+    return Outcome(answers[0], -1, float(np.mean(validation)), observed, null)
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """A readout at every layer, and the one at the layer that the fitted set chooses.
+
+    `nested` is the balanced accuracy on the fitted set of layer and penalty chosen together, each fold answered by a
+    choice made without it.
+    """
+
+    layers: Mapping[int, Outcome]
+    best_layer: int
+    best: Outcome
+    nested: float
+
+
+def sweep(
+    task: Task,
+    features: Callable[[int], tuple[Floats, Floats]],
+    layers: Sequence[int],
+    draws: int,
+    seed: int,
+    step: Step,
+) -> Sweep:
+    """`features` gives the fitted and the judged states at a layer. Layers that tie in validation: the lowest wins."""
+    labels = np.vstack([task.fitted.labels[None], task.permuted(draws, seed)]) if draws else task.fitted.labels[None]
+    outcomes: dict[int, Outcome] = {}
+    reached = np.full(len(labels), -np.inf)
+    best = np.full((len(labels), len(task.judged)), -1, dtype=np.int64)
+    owner = np.full(len(labels), -1, dtype=np.int64)
+    for layer in sorted(layers):
+        chosen = task.prepared(*features(layer)).choose(labels, task.n_classes, done=step)
+        outcomes[layer] = _outcome(task, chosen)
+        validation = np.round(chosen.validation.max(1), 12)
+        better = validation > reached
+        reached[better], best[better], owner[better] = validation[better], chosen.answers[better], layer
+    scores = task.scores(best)
+    null = Scores(scores.balanced_accuracy[1:], scores.pairs[1:]) if draws else None
+    observed = Scores(scores.balanced_accuracy[0], scores.pairs[0])
+    chosen_layer = int(owner[0])
+    return Sweep(
+        outcomes,
+        chosen_layer,
+        Outcome(best[0], outcomes[chosen_layer].penalty, float(reached[0]), observed, null),
+        _nested(task, features, layers),
+    )
+
+
+def _nested(task: Task, features: Callable[[int], tuple[Floats, Floats]], layers: Sequence[int]) -> float:
+    """Balanced accuracy on the fitted set with layer and penalty chosen inside every fold, pooled over folds."""
+    labels, groups = task.fitted.labels, np.asarray(task.fitted.groups)
+    answers = np.full(len(labels), -1, dtype=np.int64)
+    for train, test in GroupKFold(FOLDS).split(labels, groups=task.fitted.group_codes):
+        reached = -np.inf
+        for layer in sorted(layers):
+            states, _ = features(layer)
+            prepared = Prepared.of(states[train], groups[train].tolist(), states[test])
+            chosen = prepared.choose(labels[train][None], task.n_classes)
+            if (validation := round(float(chosen.validation.max()), 12)) > reached:
+                reached, answers[test] = validation, chosen.answers[0]
+    return float(balanced_accuracy(answers, labels, task.n_classes))
+
+
+def control_task(
+    task: Task,
+    prepared: Prepared,
+    categories: tuple[Sequence[str], Sequence[str]],
+    draws: int,
+    seed: int,
+    step: Step = _quiet,
+) -> Floats:
+    """Balanced accuracies (draws,) of readouts of a random label a category, which both sets share.
+
+    Hewitt & Liang 2019 (arXiv 1909.03368): a control task has the structure of the real one and nothing to be learnt
+    but by memory, so that what a probe makes of it is what the probe brings. Labels are dealt as evenly as they go
+    among categories; a deal that leaves a fold without some label is dealt again.
+
+    Raises UserError where no deal fills every fold.
+    """
+    fitted, judged = (np.asarray(names) for names in categories)
+    names = sorted(set(fitted.tolist()) | set(judged.tolist()))
+    rng = np.random.default_rng(seed)
+    hand = np.arange(len(names)) % task.n_classes
+    dealt: list[Ints] = []
+    for _ in range(_MOST_REDRAWS * max(draws, 1)):
+        if len(dealt) == draws:
+            break
+        deal = dict(zip(names, rng.permutation(hand).tolist(), strict=True))
+        labels = np.array([deal[name] for name in fitted.tolist()])
+        if all(len(np.unique(labels[train])) == task.n_classes for train, _, _ in prepared.folds):
+            dealt.append(np.array([deal[name] for name in [*fitted.tolist(), *judged.tolist()]]))
+    if len(dealt) < draws:
+        raise UserError(
+            f"a control task of {task.n_classes} labels over {len(names)} categories leaves a fold without some label: "
+            "give more categories or fewer folds"
+        )
+    labels = np.stack(dealt)
+    answers = prepared.choose(labels[:, : len(fitted)], task.n_classes, done=step).answers
+    return balanced_accuracy(answers, labels[:, len(fitted) :], task.n_classes)

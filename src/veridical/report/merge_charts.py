@@ -1,0 +1,196 @@
+"""The figures of a suite of seeds and variants: the curve over thresholds, and variants by word class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from veridical.judge.measure import Measure
+from veridical.report.charts import AXIS, DASHES, PALETTE, SHAPES, chart, inline
+from veridical.report.results import Answering, Results
+from veridical.report.texts import estimate, number, spaced
+
+Row = dict[str, Any]
+
+CURVE, REFERENCE, SEEDS = "SV: seeds that pass", "errors at random", "seed accuracy"
+LINES: Mapping[str, list[int]] = {CURVE: DASHES[0], REFERENCE: DASHES[2], SEEDS: DASHES[1]}
+"""The three lines of an answering and how each is dashed."""
+
+
+def merge_charts(results: Results) -> dict[str, Row]:
+    """Every figure that the measures can fill, by name."""
+    found = {"consistency": consistency_chart(results), "word-classes": word_class_chart(results)}
+    return {name: spec for name, spec in found.items() if spec is not None}
+
+
+def consistency_chart(results: Results) -> Row | None:
+    """SV against CT with its intervals, seed accuracy, the reference line, and a diamond at matching correctness."""
+    lines = [row for answering in results.answers for row in _lines(results, answering)]
+    if not lines:
+        return None
+    names = _names(results)
+    curves = [row for row in lines if row["line"] == CURVE]
+    axis, unit = alt.Axis(values=AXIS, format=".1f"), alt.Scale(domain=[0, 1])
+    x = alt.X("ct:Q", title="CT: share of a seed's variants that must be right", scale=unit, axis=axis)
+    y = alt.Y("value:Q", title="share of seeds", scale=unit, axis=axis)
+    legend = _legend(names) if len(names) > 1 else None
+    colour = alt.Color("series:N", scale=_scale(names, PALETTE), legend=legend)
+    dash = alt.StrokeDash(
+        "line:N",
+        scale=alt.Scale(domain=list(LINES), range=list(LINES.values())),
+        legend=alt.Legend(title=None, columns=3, symbolType="stroke", symbolSize=400),
+    )
+    tooltip = [
+        alt.Tooltip("series:N", title="answered by"),
+        alt.Tooltip("line:N", title="line"),
+        alt.Tooltip("ct:Q", title="CT", format=".2f"),
+        alt.Tooltip("shown:N", title="value"),
+        alt.Tooltip("n:Q", title="seeds"),
+    ]
+    band, line = alt.Chart(inline(curves)).mark_area(opacity=0.12), alt.Chart(inline(lines)).mark_line(strokeWidth=2)
+    points = alt.Chart(inline(curves)).mark_point(filled=True, size=30, opacity=1)
+    layers = [
+        band.encode(x=x, y=alt.Y("low:Q", title="share of seeds"), y2="high:Q", color=colour),
+        line.encode(x=x, y=y, color=colour, strokeDash=dash, detail="series:N"),
+        points.encode(x=x, y=y, color=colour, tooltip=tooltip),
+    ]
+    subtitle = "Share of seeds with at least the share CT of their variants right, with intervals."
+    if matches := [row for answering in results.answers for row in _match(results, answering)]:
+        marks = alt.Chart(inline(matches)).encode(x=x, y=y, color=colour, tooltip=tooltip)
+        layers += [
+            marks.mark_rule(strokeWidth=7, opacity=0.35).encode(x=alt.X("lowest:Q"), x2="ct:Q"),
+            marks.mark_point(filled=True, size=170, shape="diamond", opacity=1, stroke="black", strokeWidth=1),
+        ]
+        subtitle += " Diamond: matching correctness, where it comes closest to seed accuracy; the bar spans ties."
+    withheld = [name for answering in results.answers if (name := _withheld(results, answering))]
+    if withheld:
+        subtitle += f" Withheld: {', '.join(withheld)}."
+    return chart("Do right answers survive small changes?", subtitle, layers, 380)
+
+
+def _lines(results: Results, answering: Answering) -> list[Row]:
+    """The points of the three lines; none where there is no curve, no reference where the match is withheld."""
+    series = results.name(answering, model=True)
+    rows: list[Row] = []
+    drawn = {CURVE: "seed_variant_accuracy"}
+    if not _withheld(results, answering):
+        drawn[REFERENCE] = "seed_variant_reference"
+    for line, measure in drawn.items():
+        for ct, found in _curve(results, answering, measure):
+            rows.append(_point(series, line, ct, found))
+    seeds = _seeds(results, answering)
+    if not rows or seeds is None or seeds.value is None:
+        return rows
+    ends = (min(row["ct"] for row in rows), 1.0)
+    return [*rows, *(_point(series, SEEDS, ct, seeds) for ct in ends)]
+
+
+def _curve(results: Results, answering: Answering, measure: str) -> list[tuple[float, Measure]]:
+    found = [
+        (float(dict(where)["ct"]), record)
+        for (who, name, where), record in results.index.items()
+        if who == answering and name == measure and record.value is not None and {key for key, _ in where} == {"ct"}
+    ]
+    return sorted(found, key=lambda pair: pair[0])
+
+
+def _point(series: str, line: str, ct: float, measure: Measure) -> Row:
+    return {
+        "series": series,
+        "line": line,
+        "ct": ct,
+        "value": measure.value,
+        "low": measure.value if measure.low is None else measure.low,
+        "high": measure.value if measure.high is None else measure.high,
+        "shown": estimate(measure),
+        "n": measure.n_sets,
+    }
+
+
+def _seeds(results: Results, answering: Answering) -> Measure | None:
+    """Accuracy on the seeds that have variants: those that the curve is over."""
+    return results.get(answering, "seed_accuracy", variants="some") or results.get(answering, "seed_accuracy")
+
+
+def _match(results: Results, answering: Answering) -> list[Row]:
+    """Matching correctness at the height of seed accuracy, none where it is withheld."""
+    highest = results.get(answering, "matching_correctness")
+    lowest = results.get(answering, "matching_correctness", tied="lowest")
+    seeds = _seeds(results, answering)
+    if highest is None or highest.value is None or seeds is None or seeds.value is None:
+        return []
+    start = highest.value if lowest is None or lowest.value is None else lowest.value
+    tie = f", tied from {number(start)}" if start < highest.value else ""
+    return [
+        {
+            "series": results.name(answering, model=True),
+            "line": "matching correctness",
+            "ct": highest.value,
+            "lowest": start,
+            "value": seeds.value,
+            "shown": f"{estimate(highest)}{tie}",
+            "n": highest.n_sets,
+        }
+    ]
+
+
+def _withheld(results: Results, answering: Answering) -> str:
+    found = results.get(answering, "matching_correctness")
+    if found is None or found.value is not None:
+        return ""
+    reason = (found.interval or "").removeprefix("withheld: ").partition(" is right")[0]
+    return f"{results.name(answering, model=True)} ({reason})" if reason else results.name(answering, model=True)
+
+
+def word_class_chart(results: Results) -> Row | None:
+    """Variant accuracy in each word class, a point an answering with its interval."""
+    rows = [
+        {**_point(results.name(answering, model=True), "", 0.0, record), "word_class": spaced(str(value))}
+        for answering in results.answers
+        for (who, name, where), record in results.index.items()
+        if who == answering and name == "variant_accuracy" and record.value is not None
+        for key, value in where
+        if key == "word_class" and len(where) == 1
+    ]
+    if not rows:
+        return None
+    names, classes = _names(results), list(dict.fromkeys(row["word_class"] for row in rows))
+    legend = _legend(names) if len(names) > 1 else None
+    colour = alt.Color("series:N", scale=_scale(names, PALETTE), legend=legend)
+    shape = alt.Shape("series:N", scale=_scale(names, SHAPES), legend=legend)
+    y = alt.Y(
+        "word_class:N",
+        axis=alt.Axis(title=None, domain=False, ticks=False, labelPadding=10),
+        scale=alt.Scale(domain=classes, paddingInner=0.2),
+    )
+    offset = alt.YOffset("series:N", scale=alt.Scale(domain=names, paddingOuter=0.3))
+    title = "variant accuracy"
+    x = alt.X("value:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(values=AXIS, format=".1f"))
+    tooltip = [
+        alt.Tooltip("series:N", title="answered by"),
+        alt.Tooltip("word_class:N", title="replaced word"),
+        alt.Tooltip("shown:N", title="value"),
+        alt.Tooltip("n:Q", title="seeds"),
+    ]
+    base = alt.Chart(inline(rows)).encode(y=y, yOffset=offset, tooltip=tooltip)
+    layers = [
+        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title), x2="high:Q", color=colour),
+        base.mark_point(filled=True, size=95, opacity=1).encode(x=x, color=colour, shape=shape),
+    ]
+    height = max(160, len(classes) * (24 + 14 * len(names)))
+    return chart("Variants by the word that was replaced", "Share of variants right, with intervals.", layers, height)
+
+
+def _names(results: Results) -> list[str]:
+    return list(dict.fromkeys(results.name(answering, model=True) for answering in results.answers))
+
+
+def _scale(names: Sequence[str], values: Sequence[str]) -> alt.Scale:
+    return alt.Scale(domain=list(names), range=[values[i % len(values)] for i in range(len(names))])
+
+
+def _legend(names: Sequence[str]) -> alt.Legend:
+    columns = max(1, min(len(names), 64 // (max(map(len, names), default=0) + 5)))
+    return alt.Legend(title=None, columns=columns, symbolOpacity=1)

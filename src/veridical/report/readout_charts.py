@@ -1,0 +1,158 @@
+"""The figures of a readout, as Vega-Lite specifications: the layer curve, the nulls, and the comparison of phrases."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import numpy as np
+
+from veridical.readouts.answers import READOUT
+from veridical.report.charts import GREY, PALETTE, chart, inline
+from veridical.report.texts import number, p_value, spaced
+
+if TYPE_CHECKING:
+    from veridical.report.readouts import ReadOut
+
+Row = dict[str, Any]
+BINS = 30
+
+
+def charts(one: ReadOut) -> dict[str, tuple[Row, str]]:
+    """Name to specification and caption; a figure that nothing fills is not there."""
+    found = {
+        "layers": (_layers(one), "Layers count from the embedding (0); the last is taken before the final norm."),
+        "null-balanced": (_null(one, "balanced_accuracy"), "The line is what the readout reached."),
+        "null-pairs": (_null(one, "pair_recovery"), "The line is what the readout reached."),
+        "phrases": (
+            _phrases(one),
+            "Cosine of “was building a gazebo” and “built a gazebo”, averaged over a verb class.",
+        ),
+        "bias": (
+            _bias(one),
+            "r is over verb classes, of which there are few: its p is the one of so small a sample. ρ is over items.",
+        ),
+    }
+    return {name: (spec, caption) for name, (spec, caption) in found.items() if spec is not None}
+
+
+def _layers(one: ReadOut) -> Row | None:
+    layers = one.record.layers
+    if len(layers) < 2:
+        return None
+    transferred = one.record.fitted_on != one.record.suite
+    series = {
+        "judged": [(at.layer, at.balanced_accuracy) for at in layers],
+        "validation on the fitted set": [(at.layer, at.validation) for at in layers] if transferred else [],
+        "pairs recovered": [(at.layer, at.pair_recovery) for at in layers if at.pair_recovery is not None],
+        "null mean": [(at.layer, at.null_mean) for at in layers if at.null_mean is not None],
+    }
+    rows = [
+        {"layer": layer, "value": value, "series": name, "shown": number(value)}
+        for name, points in series.items()
+        for layer, value in points
+    ]
+    names = [name for name, points in series.items() if points]
+    colours = [GREY if name == "null mean" else PALETTE[place] for place, name in enumerate(names)]
+    line = (
+        alt.Chart(inline(rows))
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("layer:Q", title="layer", axis=alt.Axis(tickMinStep=1)),
+            y=alt.Y("value:Q", title="share", scale=alt.Scale(domain=[0, 1])),
+            color=alt.Color(
+                "series:N", scale=alt.Scale(domain=names, range=colours), legend=alt.Legend(title=None, columns=2)
+            ),
+            tooltip=[alt.Tooltip("series:N"), alt.Tooltip("layer:Q"), alt.Tooltip("shown:N", title="value")],
+        )
+    )
+    return chart("Readout by layer", "Balanced accuracy of a readout at every layer.", [line], 300)
+
+
+def _null(one: ReadOut, measure: str) -> Row | None:
+    draws = one.draws.get(f"{READOUT}/full/{measure}")
+    null = next((n for n in one.record.nulls if (n.answerer, n.input, n.measure) == (READOUT, "full", measure)), None)
+    if draws is None or null is None:
+        return None
+    low, high = min(float(draws.min()), null.observed), max(float(draws.max()), null.observed)
+    if low == high:
+        return None
+    counts, edges = np.histogram(draws, bins=BINS, range=(low, high))
+    rows = [
+        {"from": float(a), "to": float(b), "draws": int(n)}
+        for a, b, n in zip(edges[:-1], edges[1:], counts, strict=True)
+    ]
+    bars = (
+        alt.Chart(inline(rows))
+        .mark_bar(color=GREY)
+        .encode(
+            x=alt.X("from:Q", title=spaced(measure)),
+            x2="to:Q",
+            y=alt.Y("draws:Q", title="draws"),
+            tooltip=[alt.Tooltip("from:Q", format=".2f"), alt.Tooltip("to:Q", format=".2f"), alt.Tooltip("draws:Q")],
+        )
+    )
+    rule = (
+        alt.Chart(inline([{"observed": null.observed}]))
+        .mark_rule(color=PALETTE[4], strokeWidth=3)
+        .encode(x="observed:Q")
+    )
+    told = f"{null.draws:,} draws, mean {number(null.mean)}; observed {number(null.observed)}, p {p_value(null.p)}"
+    return chart(f"Null of {spaced(measure)}: labels permuted within their groups", told, [bars, rule], 220)
+
+
+def _phrases(one: ReadOut) -> Row | None:
+    rows = [
+        {"layer": at.layer, "cosine": value, "class": spaced(name), "shown": f"{value:.3f}"}
+        for at in one.record.representation
+        for name, value in at.cosine.items()
+    ]
+    if not rows:
+        return None
+    line = (
+        alt.Chart(inline(rows))
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("layer:Q", title="layer", axis=alt.Axis(tickMinStep=1)),
+            y=alt.Y("cosine:Q", title="mean cosine", scale=alt.Scale(zero=False)),
+            color=alt.Color("class:N", scale=alt.Scale(range=list(PALETTE)), legend=alt.Legend(title=None, columns=3)),
+            tooltip=[alt.Tooltip("class:N"), alt.Tooltip("layer:Q"), alt.Tooltip("shown:N", title="cosine")],
+        )
+    )
+    return chart("Progressive and simple past by layer", "Mean cosine of the two phrases, by verb class.", [line], 300)
+
+
+def _bias(one: ReadOut) -> Row | None:
+    """The correlations at every layer, over classes and over items."""
+    rows = []
+    for at in one.record.representation:
+        for series, value, n, p in (("r over classes", at.r, at.n, at.p), ("ρ over items", at.rho, at.rho_n, at.rho_p)):
+            if value is not None:
+                shown = f"{number(value)}, n {n}, p {p_value(p)}"
+                rows.append({"layer": at.layer, "value": value, "series": series, "shown": shown})
+    if not rows:
+        return None
+    names = ["r over classes", "ρ over items"]
+    line = (
+        alt.Chart(inline(rows))
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("layer:Q", title="layer", axis=alt.Axis(tickMinStep=1)),
+            y=alt.Y("value:Q", title="correlation", scale=alt.Scale(domain=[-1, 1])),
+            color=alt.Color(
+                "series:N", scale=alt.Scale(domain=names, range=list(PALETTE[:2])), legend=alt.Legend(title=None)
+            ),
+            tooltip=[alt.Tooltip("series:N"), alt.Tooltip("layer:Q"), alt.Tooltip("shown:N", title="value")],
+        )
+    )
+    told = _told(one)
+    return chart("Alike phrases and teleological bias", told, [line], 260)
+
+
+def _told(one: ReadOut) -> str:
+    """The correlations at the readout's own layer."""
+    at = next((found for found in one.record.representation if found.layer == one.record.layer), None)
+    if at is None or at.r is None:
+        return "Correlation of the cosine with TBR by class, and with the probability of True by item."
+    told = f"At layer {at.layer}: r {number(at.r)}, n {at.n} classes, p {p_value(at.p)}"
+    return told if at.rho is None else f"{told}; ρ {number(at.rho)}, n {at.rho_n} items, p {p_value(at.rho_p)}"

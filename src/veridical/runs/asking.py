@@ -1,0 +1,228 @@
+"""Asking models the questions of suites: from what a user wishes for to runs in a study folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from veridical.errors import UserError
+from veridical.items import Mode, Suite
+from veridical.judge.registry import measure_set
+from veridical.models.protocol import GenerationSettings, LanguageModel, Probed
+from veridical.runs import manifest as manifests
+from veridical.runs.execute import Layers, Tally, execute, prepare
+from veridical.runs.files import check_path, writable_folder
+from veridical.runs.judgement import Judgement
+from veridical.runs.load import Run, open_run, opened, run_folders
+from veridical.runs.loading import Loading, check_modes, free_memory
+from veridical.runs.plan import FULL, Plan, Wishes, check_names, plan
+from veridical.runs.progress import Progress, Silent
+from veridical.runs.store import RunStore, check_items, lacking_suites, restore_items
+from veridical.runs.study import Study, default_out, run_folder
+
+MAX_NEW_TOKENS = 512
+
+
+def run(
+    suites: str | Suite | Sequence[str | Suite],
+    *,
+    model: str | LanguageModel | Sequence[str | LanguageModel],
+    prompts: str | Sequence[str] | None = None,
+    mode: Mode | Sequence[Mode] = "loglikelihood",
+    inputs: Sequence[str] | None = None,
+    data: str | Path | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    dtype: str = "float32",
+    device: str = "auto",
+    out: str | Path | None = None,
+    orders: int | None = None,
+    batch_tokens: int | None = None,
+    template_args: Mapping[str, object] | None = None,
+    max_new_tokens: int = MAX_NEW_TOKENS,
+    hidden_layers: Layers | None = None,
+    progress: Progress | None = None,
+) -> Study:
+    """Ask models the questions of suites, store the answers, judge them and write the report.
+
+    What a study folder (`out`) already holds is not asked again, so the same call resumes one that was
+    stopped; more items, prompts, modes or models extend it, and all in the folder is judged together.
+
+    Args:
+        suites: names of built-in suites, suite files, or suites.
+        model: models as the command line spells them (`smollm2`, `hf/ORG/NAME`, `hf/PATH`), or objects that
+            keep the protocol of `veridical.models.protocol.LanguageModel`.
+        prompts: the prompts' names; every prompt that fits the mode where None.
+        mode: `loglikelihood`, `generate` or both; `classify` for sequence classifiers, which have no other.
+        inputs: what to show of the items; `full` and every restricted input of the suite where None.
+        data: a file in place of the suite's own items, for suites that read one.
+        limit: at most this many item sets of each suite, chosen by `seed`; a larger limit only adds sets.
+        orders: how many rotations of the label order to ask (0: all); each prompt's own number where None.
+        batch_tokens: tokens in a batch; chosen by the engine where None.
+        template_args: passed on to the model's chat template.
+        hidden_layers: by input, layers whose hidden state of the last prompt token is stored, from the passes that
+            score, in the run's folder `hidden`: `{"full": [0, -2]}` (0 is the embedding, -2 the output of the
+            penultimate block), or None for all.
+
+    Raises:
+        UserError: the input is at fault; the message is one line.
+    """
+    progress = progress or Silent()
+    names = [suites] if isinstance(suites, str | Suite) else list(suites)
+    models = [model] if isinstance(model, str | LanguageModel) else list(model)
+    wishes = Wishes(
+        modes=tuple(dict.fromkeys([mode] if isinstance(mode, str) else mode)),
+        prompts=_names(prompts),
+        inputs=_names(inputs),
+        limit=limit,
+        orders=orders,
+        seed=seed,
+    )
+    if not names:
+        raise UserError("no suite is given: name at least one, built in ('veridical suites' lists them) or a file")
+    if max_new_tokens < 1:
+        raise UserError(f"--max-new-tokens {max_new_tokens}: give 1 or more")
+    if not models:
+        raise UserError("no model is given: name at least one with --model")
+    plans = _plans(names, wishes, data)
+    study = Path(out) if out is not None else default_out(names)
+    settings = GenerationSettings(max_new_tokens)
+    loading = Loading(dtype, device, batch_tokens, template_args or {})
+    loading.check(models, wishes.modes)
+    _check_study(study, plans)
+    for given in models:
+        loading.check_stored(study, given, _settings(wishes, settings))
+    failed = 0
+    with writable_folder(study):
+        for folder in run_folders(study):
+            restore_items(folder, plans)
+        for line in (line for one in plans for line in one.skipped):
+            progress.say(line)
+        for given in models:
+            asked = loading.load(given, progress)
+            check_modes(asked.name, asked.modes, wishes.modes)
+            failed += _ask(asked, study, plans, wishes, settings, hidden_layers, progress)
+            del asked
+            free_memory()
+        progress.say("judging")
+        result = Study(study, Judgement(_with_questions(study, progress)), failed)
+        result.write()
+    return result
+
+
+def _with_questions(study: Path, progress: Progress) -> tuple[Run, ...]:
+    """The runs of a study, less those (of other models) that were stopped before they asked anything."""
+    runs = opened([study])
+    for run in runs:
+        if not run.asked:
+            progress.say(f"{run.path}: no requests stored; left out")
+    return tuple(run for run in runs if run.asked)
+
+
+def _names(given: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    return (given,) if isinstance(given, str) else tuple(given) or None
+
+
+def _plans(names: Sequence[str | Suite], wishes: Wishes, data: str | Path | None) -> list[Plan]:
+    from veridical.suites.registry import load
+
+    if data is not None and len(names) != 1:
+        raise UserError(f"--data goes with one suite, not with {len(names)}")
+    path = None if data is None else Path(data)
+    suites: dict[str, Suite] = {}
+    for suite in (s if isinstance(s, Suite) else load(s, path) for s in names):
+        if suites.setdefault(suite.name, suite).content_hash != suite.content_hash:
+            raise UserError(f"two different suites are named {suite.name!r}: ask them in calls of their own")
+    check_names(list(suites.values()), wishes)
+    for suite in suites.values():
+        measure_set(suite.measures)
+    return [plan(suite, wishes) for suite in suites.values()]
+
+
+def _check_study(study: Path, plans: Sequence[Plan]) -> None:
+    """Raise UserError where the folder cannot take these suites."""
+    check_path(study)
+    if manifests.is_run(study):
+        raise UserError(f"{study} is a run, not a study: give the folder above it, {study.parent}, as --out")
+    folders = run_folders(study)
+    if not folders and (study / "report.html").exists():
+        raise UserError(f"{study} holds a report.html but no run: use another --out")
+    for folder in folders:
+        manifests.check_suites(folder, open_run(folder).manifest, _suite_entries(plans))
+        if not lacking_suites(folder) <= {one.suite.name for one in plans}:
+            check_items(folder)
+
+
+def _ask(
+    model: LanguageModel,
+    study: Path,
+    plans: Sequence[Plan],
+    wishes: Wishes,
+    settings: GenerationSettings,
+    hidden_layers: Layers | None,
+    progress: Progress,
+) -> int:
+    """Ask one model all plans; gives the number of requests that failed."""
+    prepared = prepare(model, plans, settings, progress)
+    folder = run_folder(study, model)
+    manifest = _manifest(model, plans, wishes, settings)
+    if isinstance(model, Probed) and not manifests.is_run(folder):
+        entry = manifest.model.model_copy(update={"probes": asdict(model.probe())})
+        manifest = manifest.model_copy(update={"model": entry})
+    store = RunStore(folder, manifest, plans)
+    tally = execute(model, store, prepared, progress, hidden_layers)
+    store.note(open_run(folder).notes())
+    progress.say(_told(model.name, tally))
+    return tally.n_failed
+
+
+def _told(name: str, tally: Tally) -> str:
+    parts = [f"{name}: {tally.n_answered:,} requests answered"]
+    if tally.n_stored:
+        parts.append(f"{tally.n_stored:,} were stored before")
+    if tally.n_failed:
+        parts.append(f"{tally.n_failed:,} failed (the first: {tally.first_failure}): the same call asks them again")
+    return "; ".join(parts)
+
+
+def _suite_entries(plans: Sequence[Plan]) -> tuple[manifests.SuiteEntry, ...]:
+    return tuple(
+        manifests.SuiteEntry(name=p.suite.name, version=p.suite.version, content_hash=p.suite.content_hash)
+        for p in plans
+    )
+
+
+def _settings(wishes: Wishes, settings: GenerationSettings) -> manifests.Settings:
+    generates = "generate" in wishes.modes
+    return manifests.Settings(seed=wishes.seed, max_new_tokens=settings.max_new_tokens if generates else None)
+
+
+def _manifest(
+    model: LanguageModel, plans: Sequence[Plan], wishes: Wishes, settings: GenerationSettings
+) -> manifests.Manifest:
+    created = manifests.now()
+    call = manifests.Call(
+        created=created,
+        suites=tuple(p.suite.name for p in plans),
+        prompts={p.suite.name: tuple(dict.fromkeys(ask.prompt for ask in p.asks)) for p in plans},
+        modes=wishes.modes,
+        inputs=tuple(dict.fromkeys((FULL, *(ask.input for p in plans for ask in p.asks)))),
+        limit=wishes.limit,
+        orders=wishes.orders,
+        packages=manifests.package_versions(),
+    )
+    return manifests.Manifest(
+        created=created,
+        model=manifests.ModelEntry(
+            name=model.name,
+            fingerprint=dict(model.fingerprint.parts),
+            digest=model.fingerprint.digest,
+            n_parameters=model.n_parameters,
+        ),
+        suites=_suite_entries(plans),
+        settings=_settings(wishes, settings),
+        calls=(call,),
+    )

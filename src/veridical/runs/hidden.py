@@ -1,0 +1,99 @@
+"""Hidden states on disk: one safetensors file a suite, prompt and input, in the run's folder `hidden`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from veridical.errors import UserError
+from veridical.runs.files import make_folder, replace, slug
+
+SCHEMA = "veridical.hidden/1"
+PENULTIMATE = -2
+"""The output of the last block but one, counted from the end of the L + 1 entries that L blocks make."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which questions hidden states are of: those of one suite, prompt and input, in the first order of the labels."""
+
+    suite: str
+    prompt: str
+    input: str
+
+    def path(self, run: Path) -> Path:
+        return run / "hidden" / f"{slug(self.suite)}.{slug(self.prompt)}.{slug(self.input)}.safetensors"
+
+
+@dataclass(frozen=True, eq=False)
+class Hidden:
+    """The state of the last prompt token: `states` [items, layers, width], float32, NaN where an item was refused."""
+
+    items: tuple[str, ...]
+    layers: tuple[int, ...]
+    states: npt.NDArray[np.float32]
+
+    def at(self, layer: int, items: Sequence[str]) -> npt.NDArray[np.float64]:
+        """One layer's states (items, width) of these items, in their order."""
+        place = {item: row for row, item in enumerate(self.items)}
+        return self.states[[place[item] for item in items], self.layers.index(layer)].astype(np.float64)
+
+    def holds(self, items: Sequence[str], layers: Sequence[int]) -> bool:
+        return set(items) <= set(self.items) and set(layers) <= set(self.layers)
+
+
+def resolve_layers(layers: Sequence[int], n_blocks: int) -> tuple[int, ...]:
+    """Layers counted from 0 (the embedding) to `n_blocks`, ascending and each once; negative ones count from the end.
+
+    Raises UserError for a layer that the model does not have.
+    """
+    if odd := [layer for layer in layers if not -n_blocks - 1 <= layer <= n_blocks]:
+        raise UserError(f"layer {odd[0]}: the model has layers 0 (the embedding) to {n_blocks}; -2 is the penultimate")
+    return tuple(sorted({layer % (n_blocks + 1) for layer in layers}))
+
+
+def write_hidden(run: Path, asked: Asked, hidden: Hidden) -> Path:
+    """Write the states of one suite, prompt and input, whole, over those that were there."""
+    from safetensors.numpy import save
+
+    path = asked.path(run)
+    make_folder(path.parent)
+    metadata = {
+        "schema": SCHEMA,
+        "suite": asked.suite,
+        "prompt": asked.prompt,
+        "input": asked.input,
+        "place": "last prompt token",
+        "layers": json.dumps(hidden.layers),
+        "items": json.dumps(hidden.items),
+    }
+    replace(path, save({"states": np.ascontiguousarray(hidden.states)}, metadata))
+    return path
+
+
+def read_hidden(run: Path, asked: Asked) -> Hidden | None:
+    """The states of one suite, prompt and input; None where none are stored.
+
+    Raises UserError for a file that is not one of these.
+    """
+    path = asked.path(run)
+    if not path.is_file():
+        return None
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            if metadata.get("schema") != SCHEMA:
+                raise UserError(f"{path}: not hidden states ({SCHEMA}); move it away and run again")
+            states = file.get_tensor("states")
+    except (OSError, SafetensorError) as error:
+        raise UserError(
+            f"cannot read {path}: {error}; move it away and run again: the states are read again"
+        ) from error
+    return Hidden(tuple(json.loads(metadata["items"])), tuple(json.loads(metadata["layers"])), states)

@@ -1,0 +1,113 @@
+"""Readouts on disk: their answers and their record in the run, the draws of their nulls in the study."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from pydantic import ValidationError
+
+from veridical.errors import UserError
+from veridical.judge.frame import SCHEMA
+from veridical.readouts.record import ReadoutRecord, Representation
+from veridical.runs.files import json_bytes, make_folder, parquet_bytes, read_part, replace, slug
+
+FOLDER = "readouts"
+COSINES = pl.Schema({"item": pl.String(), "layer": pl.Int64(), "cosine": pl.Float64()})
+_AGAIN = "move it away and run 'veridical readout' again"
+
+Draws = Mapping[str, npt.NDArray[np.float64]]
+"""`answerer/input/measure` to the values of a null's draws."""
+
+
+@dataclass(frozen=True)
+class StoredReadout:
+    """A readout of a run: its record, and its answers in the columns of `veridical.judge.frame.SCHEMA`."""
+
+    record: ReadoutRecord
+    answers: pl.DataFrame
+
+
+def _stem(record: ReadoutRecord) -> str:
+    return f"{slug(record.suite)}.{slug(record.prompt)}"
+
+
+def write_readout(run: Path, stored: StoredReadout, draws: Draws) -> None:
+    """Write answers, record and draws, over those of an earlier readout of the suite and prompt."""
+    folder, nulls = run / FOLDER, run.parent / "nulls"
+    make_folder(folder)
+    make_folder(nulls)
+    stem = _stem(stored.record)
+    buffer = io.BytesIO()
+    arrays: dict[str, Any] = dict(draws)
+    np.savez_compressed(buffer, **arrays)
+    replace(nulls / f"{run.name}.{stem}.npz", buffer.getvalue())
+    replace(folder / f"{stem}.parquet", parquet_bytes(stored.answers))
+    # Last: a readout counts as there once its record is.
+    replace(folder / f"{stem}.json", json_bytes(stored.record.model_dump(mode="json")))
+
+
+def read_readouts(run: Path, name: str) -> tuple[StoredReadout, ...]:
+    """The readouts of a run, whose model goes by `name`. Raises UserError for a file that cannot be read."""
+    found = []
+    for path in sorted((run / FOLDER).glob("*.json")):
+        try:
+            record = ReadoutRecord.model_validate_json(path.read_bytes())
+        except (OSError, ValidationError) as error:
+            raise UserError(f"cannot read {path}: {str(error).splitlines()[0]}; {_AGAIN}") from error
+        answers = read_part(path.with_suffix(".parquet"), SCHEMA, _AGAIN)
+        found.append(StoredReadout(record, answers.with_columns(model=pl.lit(name))))
+    return tuple(found)
+
+
+def read_draws(run: Path, record: ReadoutRecord) -> dict[str, npt.NDArray[np.float64]]:
+    """The draws of a record's nulls; empty where the study does not keep them."""
+    path = run.parent / "nulls" / f"{run.name}.{_stem(record)}.npz"
+    if not path.is_file():
+        return {}
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: np.asarray(file[name], dtype=np.float64) for name in file.files}
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot read {path}: {error}; {_AGAIN}") from error
+
+
+def add_representation(run: Path, suite: str, prompt: str, found: Sequence[Representation]) -> None:
+    """Put the comparison of phrases into the record of a stored readout."""
+    path = run / FOLDER / f"{slug(suite)}.{slug(prompt)}.json"
+    record = ReadoutRecord.model_validate_json(path.read_bytes())
+    replace(path, json_bytes(record.model_copy(update={"representation": tuple(found)}).model_dump(mode="json")))
+
+
+def phrases_path(run: Path, suite: str) -> Path:
+    """Where the cosines of a suite's phrases are kept: one row an item and layer."""
+    return run / FOLDER / f"{slug(suite)}.phrases.parquet"
+
+
+def write_cosines(path: Path, items: Sequence[str], values: npt.NDArray[np.float64]) -> None:
+    """Keep `values` [items, layers]."""
+    make_folder(path.parent)
+    layers = range(values.shape[1])
+    rows = [
+        (item, layer, float(value))
+        for item, row in zip(items, values, strict=True)
+        for layer, value in zip(layers, row, strict=True)
+    ]
+    replace(path, parquet_bytes(pl.DataFrame(rows, schema=COSINES, orient="row")))
+
+
+def read_cosines(path: Path, items: Sequence[str]) -> npt.NDArray[np.float64] | None:
+    """The cosines of these items, [items, layers]; None where one is not stored."""
+    if not path.is_file():
+        return None
+    wide = read_part(path, COSINES, _AGAIN).pivot("layer", index="item", values="cosine")
+    place = {item: row for row, item in enumerate(wide["item"])}
+    if not set(items) <= set(place):
+        return None
+    return wide.drop("item").to_numpy()[[place[item] for item in items]].astype(np.float64)

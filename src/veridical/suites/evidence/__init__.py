@@ -1,0 +1,1 @@
+"""Same evidence, different targets: one diagnostic result under two causal questions."""

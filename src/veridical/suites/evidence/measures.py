@@ -1,0 +1,89 @@
+"""The measures of "same evidence, different targets", over items with the factors `category` and `kind`.
+
+Balanced accuracy and complete-pair recovery are those of arXiv 2607.26929. Address and polarity accuracy split the
+label in its two steps (does the evidence address the target; if so, what does it say); the split is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from veridical.judge.answering import Answering, Bounded
+from veridical.judge.generic import accuracy, balanced_accuracy, how_it_answers, recall, with_gold, worst_of_set
+from veridical.judge.policies import least, over_sets
+from veridical.judge.quantity import Quantity, over_items
+from veridical.judge.registry import MeasureSet, SliceContrast
+
+WRONG_TARGET = "Wrong Target"
+ROLES = ("addressed", "wrong_target")
+
+
+def pair_recovery(answering: Answering, factors: Sequence[str] = ()) -> Iterator[Quantity]:
+    """Share of pairs with both endpoints right; then for each value of each of `factors` of the items."""
+    table = answering.table
+    if not set(ROLES) <= set(table.member_role.tolist()):
+        return
+    right = answering.right()
+    whole = over_sets(answering, right, least)
+    if whole is not None:
+        yield Quantity(answering, "pair_recovery", whole)
+    for factor in factors:
+        for value in table.values(factor):
+            part = over_sets(answering, right, least, table.where(**{factor: value})[table.member_item])
+            if part is not None:
+                yield Quantity(answering, "pair_recovery", part, slice={factor: value})
+
+
+def address_accuracy(answering: Answering) -> Iterator[Quantity]:
+    """Share of items on which it is right that the evidence addresses the target, or that it does not."""
+    says, gold = answering.says(WRONG_TARGET), with_gold(answering, WRONG_TARGET)
+    answered = answering.answered.astype(np.float64)
+    # Whoever answers anything else says that the target is addressed.
+    value = np.where(gold, says.value, answered - says.value)
+    could = 1.0 - answered
+    sample = over_items(answering, Bounded(value, value, value + could), answering.table.gradable)
+    if sample is not None:
+        yield Quantity(answering, "address_accuracy", sample)
+
+
+def polarity_accuracy(answering: Answering) -> Iterator[Quantity]:
+    """Share right among the items whose target is addressed, by gold and by the answer.
+
+    An item without an answer stays in the denominator, and counts as wrong.
+    """
+    addressed = answering.table.gradable & ~with_gold(answering, WRONG_TARGET)
+    kept = addressed & (answering.says(WRONG_TARGET).value == 0)
+    sample = over_items(answering, answering.right(), kept)
+    if sample is not None:
+        yield Quantity(answering, "polarity_accuracy", sample)
+
+
+def quantities(answering: Answering, by: Sequence[str] = ()) -> Iterator[Quantity]:
+    """Everything measured of one answering; accuracy also by the factors `by`."""
+    yield from balanced_accuracy(answering)
+    yield from pair_recovery(answering, ("kind", "category"))
+    yield from accuracy(answering, ("category", *(factor for factor in by if factor != "category")))
+    yield from recall(answering)
+    yield from address_accuracy(answering)
+    yield from polarity_accuracy(answering)
+    yield from worst_of_set(answering)
+    yield from how_it_answers(answering)
+
+
+def compared(answering: Answering) -> Iterator[Quantity]:
+    """What is compared across prompts, models and answerers."""
+    yield from balanced_accuracy(answering)
+    yield from pair_recovery(answering)
+
+
+def kind_contrasts(answering: Answering) -> Iterator[SliceContrast]:
+    """Pairs recovered: Favors against Challenges."""
+    sliced = [quantity for quantity in pair_recovery(answering, ("kind",)) if quantity.slice]
+    for one, other in combinations(sliced, 2):
+        yield SliceContrast(one, other, dict(other.slice))
+
+
+MEASURE_SET = MeasureSet(quantities, compared, kind_contrasts)

@@ -1,0 +1,177 @@
+"""Reading a suite out from beginning to end, with a tiny model that is real."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from veridical.errors import UserError
+from veridical.judge.measure import Measure
+from veridical.models.hf import HuggingFaceModel
+from veridical.readouts import readout as reading
+from veridical.readouts.readout import readout
+from veridical.runs.hidden import Asked, read_hidden
+from veridical.runs.readouts import read_draws
+from veridical.runs.study import Study, open_study
+from veridical.suites.files import write_suite
+
+from ..models import tiny
+from ..runs.toy import ToyModel, toy_suite
+from .questions import fitted, judged
+
+
+def tiny_model() -> HuggingFaceModel:
+    tokenizer = tiny.byte_level_tokenizer()
+    return HuggingFaceModel("hf/tiny", tiny.llama(len(tokenizer)), tokenizer, weights="w", batch_tokens=600)
+
+
+@pytest.fixture(scope="module")
+def transferred(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """A suite of pairs, fitted on scenarios that are a file."""
+    folder = tmp_path_factory.mktemp("readout")
+    write_suite(fitted(), folder / "development.jsonl")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(reading.FITTED_ON, "primary", str(folder / "development.jsonl"))
+        return readout(judged(), model=tiny_model(), draws=19, category_draws=9, control_draws=5, out=folder / "study")
+
+
+def one(records: tuple[Measure, ...], measure: str, answerer: str, **key: Any) -> Measure:
+    found = [
+        record
+        for record in records
+        if record.measure == measure
+        and record.answerer == answerer
+        and record.suite == "primary"
+        and not record.slice
+        and all(getattr(record, name) == value for name, value in key.items())
+    ]
+    assert len(found) == 1, found
+    return found[0]
+
+
+def test_every_answerer_is_judged_on_the_pairs(transferred: Study) -> None:
+    frame = transferred.responses.filter(suite="primary", mode="readout")
+    assert set(frame["answerer"]) == {
+        "readout", "readout_category_out", "readout_best_layer", "option_logits", "text_words", "text_characters",
+    }  # fmt: skip
+    assert frame.group_by("answerer").len()["len"].unique().to_list() == [40]
+    found = one(transferred.records, "balanced_accuracy", "readout", against=None)
+    gold = {item.id: item.gold[0] for item in judged().items}
+    own = frame.filter(answerer="readout").with_columns(gold=pl.col("item").replace_strict(gold))
+    recalls = own.group_by("gold").agg((pl.col("label") == pl.col("gold")).mean())["label"]
+    assert found.value == pytest.approx(recalls.mean())
+
+
+def test_a_null_gives_its_p_and_keeps_its_draws(transferred: Study) -> None:
+    (run,) = transferred.runs
+    (stored,) = run.readouts
+    for measure in ("balanced_accuracy", "pair_recovery"):
+        found = one(transferred.records, measure, "readout", against=None)
+        draws = read_draws(run.path, stored.record)[f"readout/full/{measure}"]
+        assert len(draws) == 19
+        assert found.p == pytest.approx((1 + (draws >= found.value - 1e-9).sum()) / 20)
+        assert found.null is not None
+        assert "19 draws" in found.null
+
+
+def test_the_readout_is_compared_with_everything_beside_it(transferred: Study) -> None:
+    differences = [
+        record
+        for record in transferred.records
+        if record.measure == "balanced_accuracy" and record.against and record.answerer == "readout"
+    ]
+    others = {record.against.get("answerer") for record in differences if record.against}
+    assert others == {
+        "model", "option_logits", "text_words", "text_characters", "readout_category_out", "readout_best_layer",
+    }  # fmt: skip
+    assert all(record.paired for record in differences)
+    gaps = [record for record in transferred.records if record.measure == "encoded_expressed_gap"]
+    assert [(gap.against or {})["answerer"] for gap in gaps] == ["model", "option_logits"]
+    readout_, model = (
+        one(transferred.records, "balanced_accuracy", name, against=None) for name in ("readout", "model")
+    )
+    assert gaps[0].value == pytest.approx(readout_.value - model.value)
+
+
+def test_selectivity_is_the_readout_less_its_control(transferred: Study) -> None:
+    (record,) = [record for record in transferred.records if record.measure == "selectivity"]
+    (stored,) = transferred.runs[0].readouts
+    assert stored.record.selectivity is not None
+    readout_ = one(transferred.records, "balanced_accuracy", "readout", against=None)
+    assert record.value == pytest.approx(readout_.value - stored.record.selectivity.control)
+
+
+def test_states_are_stored_at_every_layer_and_not_read_again(transferred: Study) -> None:
+    (run,) = transferred.runs
+    found = read_hidden(run.path, Asked("primary", "ask", "full"))
+    assert found is not None
+    assert found.layers == tuple(range(tiny_model().n_blocks + 1))
+    assert np.isfinite(found.states).all()
+    assert (len(found.items), read_hidden(run.path, Asked("primary", "ask", "no_evidence"))) == (40, None)
+
+
+def test_the_same_call_gives_the_same_measures_and_asks_nothing(
+    transferred: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> object:
+        raise AssertionError("the model was asked again")
+
+    model = tiny_model()
+    monkeypatch.setattr(model.engine, "score", refuse)
+    monkeypatch.setitem(reading.FITTED_ON, "primary", str(transferred.path.parent / "development.jsonl"))
+    again = readout(judged(), model=model, draws=19, category_draws=9, control_draws=5, out=transferred.path)
+    assert again.records == transferred.records
+
+
+def test_judging_needs_no_model(transferred: Study) -> None:
+    assert open_study(transferred.path).records == transferred.records
+    stored = json.loads((transferred.path / "measures.json").read_text())
+    assert any(record["measure"] == "selectivity" for record in stored)
+
+
+def test_the_page_has_the_readout(transferred: Study) -> None:
+    page = transferred.report.read_text()
+    assert "Readout of hf/tiny, ask" in page
+    for name in ("layers", "null-balanced", "null-pairs"):
+        assert f'id="suite-0-readout-0-{name}"' in page
+
+
+def test_a_verdict_says_what_is_decodable(transferred: Study) -> None:
+    (told,) = [line for line in transferred.judgement.verdicts if "linearly decodable at this position" in line]
+    assert told.startswith("primary, hf/tiny, ask: ")
+
+
+def test_a_suite_without_another_to_fit_on_is_cross_fitted(tmp_path: Path) -> None:
+    study = readout(
+        toy_suite(10), model=tiny_model(), out=tmp_path / "study", draws=1, category_draws=1, control_draws=1
+    )
+    frame = study.responses.filter(mode="readout")
+    assert set(zip(frame["answerer"], frame["input"], strict=True)) == {
+        ("readout", "full"), ("readout", "hypothesis_only"), ("option_logits", "full"),
+        ("text_words", "full"), ("text_characters", "full"),
+    }  # fmt: skip
+    gaps = [record for record in study.records if record.measure == "encoded_expressed_gap"]
+    assert len(gaps) == 2
+
+
+class TestBadInput:
+    def test_a_model_without_hidden_states(self, tmp_path: Path) -> None:
+        with pytest.raises(UserError, match="model 'hf/toys/small' has no hidden states to read"):
+            readout(toy_suite(), model=ToyModel(), out=tmp_path / "study")
+
+    def test_a_layer_that_there_is_not(self, tmp_path: Path) -> None:
+        with pytest.raises(UserError, match="layer 40: the model has layers 0"):
+            readout(toy_suite(), model=tiny_model(), layer=40, out=tmp_path / "study")
+
+    def test_a_prompt_that_reasons(self, tmp_path: Path) -> None:
+        with pytest.raises(UserError, match="prompt 'think' asks the model to reason"):
+            readout(toy_suite(), model=tiny_model(), prompt="think", out=tmp_path / "study")
+
+    def test_too_few_sets(self, tmp_path: Path) -> None:
+        with pytest.raises(UserError, match="4 sets are too few for 5 folds"):
+            readout(toy_suite(2), model=tiny_model(), out=tmp_path / "study")
