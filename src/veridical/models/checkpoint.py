@@ -43,13 +43,16 @@ class Checkpoint:
         return classifies(self.model.config.architectures or ())
 
 
-def load_checkpoint(source: Source, *, dtype: str, device: str) -> Checkpoint:
-    """Raises UserError where the files cannot be loaded, or the hub not be reached."""
+def load_checkpoint(source: Source, *, dtype: str, device: str, auto_class: Any = None) -> Checkpoint:
+    """`auto_class` (whatever has `from_pretrained`) loads the weights, by default the one that fits their config.
+
+    Raises UserError where the files cannot be loaded, or the hub not be reached.
+    """
     _quieten()
     place = _device(device)
     offline = source.kind == "hub" and not _hub_answers()
     try:
-        checkpoint = _load(source, dtype, offline)
+        checkpoint = _load(source, dtype, offline, auto_class)
     except UserError:
         raise
     except Exception as error:  # torn or foreign files make the readers fail in any way
@@ -93,7 +96,7 @@ def _hub_answers() -> bool:
     return True
 
 
-def _load(source: Source, dtype: str, offline: bool) -> Checkpoint:
+def _load(source: Source, dtype: str, offline: bool, auto_class: Any) -> Checkpoint:
     wanted = "auto" if dtype == "auto" else getattr(torch, dtype)
     if source.kind == "gguf":
         folder = gguf.converted(source.path)
@@ -104,7 +107,7 @@ def _load(source: Source, dtype: str, offline: bool) -> Checkpoint:
         model = AutoModelForCausalLM.from_pretrained(folder, dtype=wanted, use_safetensors=True)
         return Checkpoint(model, AutoTokenizer.from_pretrained(folder), weights)
     config = AutoConfig.from_pretrained(source.location, local_files_only=offline)
-    model = _auto_class(config).from_pretrained(
+    model = (auto_class or _auto_class(config)).from_pretrained(
         source.location, config=config, dtype=wanted, use_safetensors=True, local_files_only=offline
     )
     tokenizer = AutoTokenizer.from_pretrained(source.location, local_files_only=offline)
