@@ -100,7 +100,8 @@ def _legend(results: Results) -> str:
     without = {m.n_sets for m in results.measures if m.measure == "seed_accuracy" and m.slice == {"variants": "none"}}
     if without:
         n = max(without)
-        lines.append(f"{n:,} {'seed has' if n == 1 else 'seeds have'} no variants and stand in no column.")
+        told = "1 seed has no variants and stands" if n == 1 else f"{n:,} seeds have no variants and stand"
+        lines.append(f"{told} in no column.")
     missing = [
         f"{results.name(answering, model=True)}: {status_list(statuses)}"
         for answering in (*results.answers, *results.references)

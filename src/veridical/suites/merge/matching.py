@@ -39,8 +39,8 @@ def highest_matches(curves: Floats, seeds_right: Floats) -> Floats:
     return highest
 
 
-def reachable(least: Ints, low: Ints, high: Ints, seeds_right: tuple[int, int]) -> Match:
-    """The least and the greatest `highest` over every way in which open answers can turn out.
+def reachable(least: Ints, low: Ints, high: Ints, seeds_right: tuple[int, int]) -> list[int]:
+    """Every `highest` that `match` gives over all ways in which open answers can turn out, in ascending order.
 
     `least` (20, seeds) is how many variants of a seed must be right at each threshold; `low` and `high` (seeds,) are
     the ends of how many are; the number of right seeds may be any in `seeds_right`, ends included. Exact where no
@@ -48,10 +48,7 @@ def reachable(least: Ints, low: Ints, high: Ints, seeds_right: tuple[int, int]) 
     """
     steps = np.vstack([np.zeros_like(least[:1]), least, np.full_like(least[:1], _FAR)])
     right = np.arange(seeds_right[0], seeds_right[1] + 1, dtype=np.int64)
-    found = [
-        k for k in THRESHOLDS if _from_above(steps, low, high, right, k) or _from_below(steps, low, high, right, k)
-    ]
-    return Match(found[0], found[-1])
+    return [k for k in THRESHOLDS if _from_above(steps, low, high, right, k) or _from_below(steps, low, high, right, k)]
 
 
 def _from_above(steps: Ints, low: Ints, high: Ints, right: Ints, k: int) -> bool:
@@ -71,30 +68,22 @@ def _from_above(steps: Ints, low: Ints, high: Ints, right: Ints, k: int) -> bool
 
 
 def _from_below(steps: Ints, low: Ints, high: Ints, right: Ints, k: int) -> bool:
-    """Whether k can match with a curve that is below `right` there.
+    """Whether k can match with a curve that is below all of `right` that it can reach there.
 
-    Then it must fall after k, and be level from some j + 1 to k, with j at least as far above `right` as k is below
-    (or no j). As many seeds as can be pass at k, and at j as many of the others as can be.
+    (Where it can reach `right` and fall after k, k matches from above.) Then it must fall after k, and be level from
+    some j + 1 to k, with j at least as far above `right` as k is below (or no j). All seeds that can pass at k do,
+    and of the others at j as many as can.
     """
+    most = int((high >= steps[k]).sum())
+    beyond = right[right > most]
     splits = np.maximum(low, steps[k]) < np.minimum(high + 1, steps[k + 1])  # can pass at k and fail after
+    if len(beyond) == 0 or not (k == STEPS or splits.any()):
+        return False
     for j in range(k):
-        must = low >= steps[j + 1]
-        if (must & (high < steps[k])).any():
-            continue  # this seed makes the curve fall between j + 1 and k
-        may = (low < steps[j + 1]) & (high >= steps[k])
-        # Where j and j + 1 ask for as many, a seed that passes at j passes at k.
-        bound = may & (steps[j] == steps[j + 1])
-        stays = (high < steps[k]) & (np.maximum(low, steps[j]) < np.minimum(high + 1, steps[j + 1]))
-        n_must, n_may, n_bound = (int(each.sum()) for each in (must, may, bound))
-        point = np.minimum(n_must + n_may, right - 1)
-        taken = point - n_must
-        possible = taken >= 0
-        from_others = np.maximum(taken - n_bound, 0)
-        if k < STEPS and not (must & splits).any():
-            possible &= (taken >= 1) & bool((may & splits).any())
-            if not (bound & splits).any():
-                from_others = np.maximum(from_others, 1)
-        earlier = point + int(stays.sum()) + n_may - n_bound - from_others
-        if (possible & ((j == 0) | (earlier + point >= 2 * right))).any():
+        others = high < steps[k]
+        if (others & (low >= steps[j + 1])).any():
+            continue  # such a seed makes the curve fall between j + 1 and k
+        stays = others & (np.maximum(low, steps[j]) < np.minimum(high + 1, steps[j + 1]))
+        if j == 0 or 2 * most + int(stays.sum()) >= 2 * beyond[0]:
             return True
     return False

@@ -37,7 +37,7 @@ def matching_correctness(seeds: Seeds, settings: Settings) -> Iterator[Measure]:
         return
     right = int(seeds.seed_right.value.sum())
     found = match(seeds.curve(seeds.right.value), right)
-    reach = _reach(seeds, found)
+    least, greatest = _reach(seeds, found)
     interval = _bootstrap(seeds, settings)
     tied = ""
     if found.lowest < found.highest:
@@ -50,8 +50,8 @@ def matching_correctness(seeds: Seeds, settings: Settings) -> Iterator[Measure]:
         high=interval.high,
         level=interval.level,
         interval=interval.method + tied,
-        bound_low=reach.lowest / STEPS,
-        bound_high=reach.highest / STEPS,
+        bound_low=least / STEPS,
+        bound_high=greatest / STEPS,
     )
     yield _record(seeds, settings, found.lowest, {"tied": "lowest"}, interval="the other end of the tie")
     if not seeds.slice:
@@ -59,13 +59,14 @@ def matching_correctness(seeds: Seeds, settings: Settings) -> Iterator[Measure]:
         yield _record(seeds, settings, match(line, right).highest, {"line": "reference"}, interval=REFERENCE)
 
 
-def _reach(seeds: Seeds, found: Match) -> Match:
-    """The ends of where the match could be, whatever the answers that are missing would have been."""
+def _reach(seeds: Seeds, found: Match) -> tuple[int, int]:
+    """The least and the greatest threshold at which the match could be, whatever is missing."""
     low, high = (column.astype(np.int64) for column in (seeds.right.low, seeds.right.high))
     right = int(seeds.seed_right.low.sum()), int(seeds.seed_right.high.sum())
     if right[0] == right[1] and np.array_equal(low, high):
-        return Match(found.highest, found.highest)
-    return reachable(seeds.least, low, high, right)
+        return found.highest, found.highest
+    steps = reachable(seeds.least, low, high, right)
+    return steps[0], steps[-1]
 
 
 def reference(seeds: Seeds) -> Iterator[Measure]:
