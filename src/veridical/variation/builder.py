@@ -1,0 +1,283 @@
+"""`vary`: seeds in, a suite file of seeds and their variants out, with the counts of every filter.
+
+Seeds go through in chunks, so that memory does not grow with their number; only the ids of items are kept, by which
+no problem is asked twice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+
+from veridical.errors import UserError
+from veridical.items import Factor, Item, Suite, digest
+from veridical.runs.progress import Progress, Silent
+from veridical.suites.files import Membership
+from veridical.variation.filters import (
+    Pair,
+    Settings,
+    Variant,
+    fill_all,
+    make_variant,
+    offered,
+    plausible,
+    tag_filled,
+    tagged_alike,
+)
+from veridical.variation.protocol import Proposal, Proposer, Slot
+from veridical.variation.seeds import SEED_GROUPING, Seed, Seeds
+from veridical.variation.stages import Stages
+from veridical.variation.tagging import Tagger, Tokens
+from veridical.variation.targets import Target, find_targets
+from veridical.variation.words import form
+from veridical.variation.writer import SuiteWriter
+
+CHUNK = 256
+"""Seeds in a chunk: a proposer's batches are full, and what is proposed for all of them is small."""
+SCHEMA = "veridical.stages/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Varied:
+    """What was made: counts of items as they stand in the file, and the stages."""
+
+    path: Path
+    stages: Stages
+    seeds: int
+    seeds_with_variants: int
+    variants: int
+    by_word_class: dict[str, int]
+
+    @property
+    def mean_variants(self) -> float:
+        """Variants a seed, seeds without any included."""
+        return self.variants / self.seeds
+
+
+def stages_path(out: Path) -> Path:
+    """Where the counts of a file of variants are."""
+    return out.with_name(f"{out.name}.stages.json")
+
+
+def vary(
+    seeds: Seeds,
+    *,
+    proposer: Proposer,
+    tagger: Tagger,
+    out: Path,
+    settings: Settings | None = None,
+    limit: int | None = None,
+    progress: Progress | None = None,
+) -> Varied:
+    """Make the variants of the first `limit` seeds (all without one), and write them with their seeds to `out`.
+
+    The counts go to `stages_path(out)`. The same seeds, proposer, tagger and settings give the same bytes.
+    Raises UserError where there are no seeds, and where `out` cannot be written.
+    """
+    settings, progress, stages = settings or Settings(), progress or Silent(), Stages()
+    ids, total = _all_ids(seeds, stages, limit)
+    run = _Run(seeds, proposer, tagger, settings, stages, ids)
+    counts: Counter[str] = Counter()
+    groupings = [SEED_GROUPING, *([seeds.grouping] if seeds.grouping else [])]
+    frame = _frame(seeds, proposer, settings)
+    with SuiteWriter(out, frame, groupings) as writer, progress.steps("varying", total) as step:
+        for seed, variants in run.varied(_fresh(seeds, Stages(), limit)):
+            for item, memberships in _lines(seed, variants, seeds.grouping):
+                writer.write(item, memberships)
+            counts["seeds"] += len(seed.items)
+            counts["with variants"] += len(seed.items) if variants else 0
+            counts.update(variant.target.word_class for variant in variants for _ in variant.items)
+            step()
+        writer.finish()
+    by_class = {name: counts[name] for name in ("noun", "verb", "adjective", "adverb")}
+    varied = Varied(out, stages, counts["seeds"], counts["with variants"], sum(by_class.values()), by_class)
+    _write_stages(varied, run, limit)
+    return varied
+
+
+def _all_ids(seeds: Seeds, stages: Stages, limit: int | None) -> tuple[set[int], int]:
+    """The ids of all seeds' items, which no variant may have, and the number of seeds. Faults of input show here."""
+    ids: set[int] = set()
+    total = 0
+    for seed in _fresh(seeds, stages, limit):
+        ids.update(int(item.id, 16) for item in seed.items)
+        total += 1
+    if not total:
+        told = "; ".join(f"{stage.name}: {stage.left:,} of {stage.entered:,}" for stage in stages)
+        raise UserError(f"{seeds.source}: no seed to vary" + (f" ({told})" if told else ""))
+    return ids, total
+
+
+def _fresh(seeds: Seeds, stages: Stages, limit: int | None) -> Iterator[Seed]:
+    """The first seeds that were not read before."""
+    seen: set[int] = set()
+
+    def first_time(seed: Seed) -> bool:
+        own = {int(item.id, 16) for item in seed.items}
+        fresh = len(own) == len(seed.items) and not own & seen
+        seen.update(own)
+        return stages.passes("not read before", "seeds", fresh, seed.name)
+
+    return islice((seed for seed in seeds.read(stages) if first_time(seed)), limit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """The way of a chunk of seeds through all stages."""
+
+    seeds: Seeds
+    proposer: Proposer
+    tagger: Tagger
+    settings: Settings
+    stages: Stages
+    ids: set[int]
+
+    def varied(self, seeds: Iterable[Seed]) -> Iterator[tuple[Seed, list[Variant]]]:
+        """Every seed, with what its suite says of it, and its variants."""
+        described = map(self._described, seeds)
+        while chunk := list(islice(described, CHUNK)):
+            yield from self._chunk(chunk)
+
+    def _described(self, seed: Seed) -> Seed:
+        """The seed, its items told where they come from and by whom their variants are proposed."""
+        items = tuple(_with_factors(item, self._factors(item)) for item in seed.items)
+        return Seed(seed.name, items, seed.members)
+
+    def _factors(self, item: Item) -> dict[str, Factor]:
+        return {
+            "source": item.factors.get("source", self.seeds.source),
+            "label": str(item.factors.get("label", " or ".join(item.gold))),
+            "proposer": self.proposer.name,
+            "sample_seed": self.settings.seed,
+        }
+
+    def _chunk(self, chunk: Sequence[Seed]) -> Iterator[tuple[Seed, list[Variant]]]:
+        texts = list(dict.fromkeys(text for seed in chunk for text in seed.texts))
+        tokens = dict(zip(texts, self.tagger.tag(texts), strict=True))
+        targets = [find_targets(seed, tokens, self.seeds.design, self.stages) for seed in chunk]
+        proposals = self._proposals([target for found in targets for target in found])
+        pairs = [self._plausible(*of_seed, proposals, tokens) for of_seed in zip(chunk, targets, strict=True)]
+        flat = [pair for found in pairs for pair in found]
+        filled = fill_all(flat, tokens)
+        alike = set(tagged_alike(flat, filled, tag_filled(filled, self.tagger), self.stages))
+        dropped = self.seeds.design.dropped_factors
+        for seed, found in zip(chunk, pairs, strict=True):
+            variants = [make_variant(seed, pair, filled[pair], dropped) for pair in found if pair in alike]
+            yield seed, self._chosen(seed, variants)
+
+    def _proposals(self, targets: Sequence[Target]) -> dict[Slot, Proposal]:
+        slots = list(dict.fromkeys(slot for target in targets for slot in target.slots))
+        proposals = {slots[position]: found for position, found in self.proposer.propose(slots, self.settings.top)}
+        if len(proposals) != len(slots):
+            raise RuntimeError(f"the proposer {self.proposer.name!r} left {len(slots) - len(proposals)} slots out")
+        return proposals
+
+    def _plausible(
+        self, seed: Seed, targets: list[Target], proposals: dict[Slot, Proposal], tokens: dict[str, Tokens]
+    ) -> list[Pair]:
+        whole = self.stages.sift(
+            "one token of the proposer's",
+            "words",
+            targets,
+            lambda target: all(proposals[slot].original is not None for slot in target.slots),
+        )
+        words = frozenset(form(token.text) for text in seed.texts for token in tokens[text])
+        pairs = [pair for target in whole for pair in offered(target, proposals, self.settings, self.stages)]
+        return plausible(pairs, words, self.settings, self.stages)
+
+    def _chosen(self, seed: Seed, variants: list[Variant]) -> list[Variant]:
+        for rule in self.seeds.design.variant_rules:
+            variants = self.stages.sift(rule.name, "replacements", variants, partial(rule.keep, seed))
+        variants = self.stages.sift("no problem of the file", "replacements", variants, self._is_new)
+        most = self.settings.max_variants
+        # By a hash, not by a generator's stream: what is drawn depends on the seed's own variants alone.
+        own = [item.id for item in seed.items]
+        ranked = sorted(
+            variants, key=lambda v: digest([self.settings.seed, own, v.target.form, v.replacement], length=32)
+        )
+        drawn = {str(variant) for variant in ranked[:most]}
+        chosen = self.stages.sift(
+            f"at most {most} a seed", "replacements", variants, lambda variant: str(variant) in drawn
+        )
+        self.ids.update(int(item.id, 16) for variant in chosen for item in variant.items)
+        return chosen
+
+    def _is_new(self, variant: Variant) -> bool:
+        ids = {int(item.id, 16) for item in variant.items}
+        return len(ids) == len(variant.items) and not ids & self.ids
+
+
+def _with_factors(item: Item, factors: dict[str, Factor]) -> Item:
+    # The id is of fields, choices and gold, so that a copy may keep it.
+    return item.model_copy(update={"factors": {**item.factors, **factors}})
+
+
+def _lines(seed: Seed, variants: Sequence[Variant], grouping: str) -> Iterator[tuple[Item, list[Membership]]]:
+    """Every item with its places: with its seed, and in its copy of the set that binds it.
+
+    The seed's items are sets of their own; those that are bound are one cluster.
+    """
+    cluster = seed.name if len(seed.items) > 1 else ""
+
+    def places(position: int, role: str, copy: str) -> list[Membership]:
+        own = Membership(grouping=SEED_GROUPING, set=seed.items[position].id, role=role, cluster=cluster)
+        if not grouping:
+            return [own]
+        member = seed.members[position]
+        return [
+            own,
+            Membership(
+                grouping=grouping, set=f"{member.set}{copy}", role=member.role, cluster=member.cluster or cluster
+            ),
+        ]
+
+    for position, item in enumerate(seed.items):
+        yield item, places(position, "seed", "")
+    for variant in variants:
+        for position, item in enumerate(variant.items):
+            yield item, places(position, "variant", f": {variant.target.form} > {variant.replacement}")
+
+
+def _frame(seeds: Seeds, proposer: Proposer, settings: Settings) -> Suite:
+    """The suite of variants without its items: what the seeds' suite asks, judged as seeds and variants."""
+    frame = seeds.frame
+    credit = "Variants after MERE (arXiv 2510.24295)."
+    loosened = "" if settings.min_ratio == 1 else f", where P(r) > {settings.min_ratio:g} P(o)"
+    return frame.model_copy(
+        update={
+            "name": f"{frame.name}-variants",
+            "title": f"Minimal variants of {frame.name}, proposed by {proposer.name}{loosened}",
+            "citation": f"{frame.citation} {credit}".strip(),
+            "measures": "merge",
+        }
+    )
+
+
+def _write_stages(varied: Varied, run: _Run, limit: int | None) -> None:
+    document = {
+        "schema": SCHEMA,
+        "veridical": version("veridical"),
+        "source": run.seeds.source,
+        "notes": list(run.seeds.notes),
+        "proposer": run.proposer.name,
+        "proposer_fingerprint": run.proposer.fingerprint,
+        "tagger": run.tagger.name,
+        "settings": {**asdict(run.settings), "limit": limit},
+        "seeds": varied.seeds,
+        "seeds_with_variants": varied.seeds_with_variants,
+        "variants": varied.variants,
+        "variants_by_word_class": varied.by_word_class,
+        "stages": [stage.record() for stage in varied.stages],
+        "nothing_left": varied.stages.warnings(),
+    }
+    path = stages_path(varied.path)
+    try:
+        path.write_text(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror or error}; choose another file") from error

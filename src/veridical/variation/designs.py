@@ -1,0 +1,208 @@
+"""Which words of a suite may be replaced, and what a variant of it must keep: a table of designs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from veridical.items import Item, Suite
+from veridical.variation.tagging import WORD_CLASSES
+from veridical.variation.words import form
+
+if TYPE_CHECKING:
+    from veridical.variation.filters import Variant
+    from veridical.variation.seeds import Seed
+    from veridical.variation.targets import Target
+
+Side = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WordRule:
+    """Whether a word of a seed may be replaced at all."""
+
+    name: str
+    keep: Callable[[Seed, Target], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class VariantRule:
+    """Whether a variant keeps what its suite promises."""
+
+    name: str
+    keep: Callable[[Seed, Variant], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """How a suite's problems are varied.
+
+    A word is replaced that stands in one of the fields of each of the two `sides`; it is replaced in every field.
+    The items that one set of the first grouping in `bound_by` binds are varied together. `dropped_factors` speak of
+    the seed's own words, and are not passed on.
+    """
+
+    sides: tuple[Side, Side]
+    bound_by: tuple[str, ...] = ()
+    word_rules: tuple[WordRule, ...] = ()
+    variant_rules: tuple[VariantRule, ...] = ()
+    dropped_factors: frozenset[str] = frozenset()
+
+
+# --- the imperfective suites: telicity stays
+
+
+def _leaves_the_verb(seed: Seed, target: Target) -> bool:
+    return target.form not in _verb_forms(seed)
+
+
+def _no_adverb(seed: Seed, target: Target) -> bool:
+    """Adverbs may move the endpoint: `walked home`, `walked around`."""
+    return target.word_class != "adverb"
+
+
+def _only_in_the_subject(seed: Seed, target: Target) -> bool:
+    """Where the complement alone sets telicity, it stays: in hypotheses the word stands in the subject alone.
+
+    The subject is what premise and hypothesis begin with in common.
+    """
+    for item in seed.items:
+        premise, hypothesis = item.fields["premise"], item.fields["hypothesis"]
+        subject = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(premise, hypothesis, strict=False)))
+        if any(slot.text == hypothesis and slot.stop > subject for slot in target.slots):
+            return False
+    return True
+
+
+def _brings_no_form_of_the_verb(seed: Seed, variant: Variant) -> bool:
+    return variant.replacement not in _verb_forms(seed)
+
+
+def _keeps_count_nouns(seed: Seed, variant: Variant) -> bool:
+    return variant.target.tag != "NN" or variant.target.form in _MASS or is_count_noun(variant.replacement)
+
+
+def _passes_the_checker(seed: Seed, variant: Variant) -> bool:
+    """Every rule of the suite's checker on a verb's items that the seed holds, the variant holds."""
+    return set(_imperfective_faults(seed, variant.items)) <= set(_imperfective_faults(seed, seed.items))
+
+
+def _imperfective_faults(seed: Seed, items: tuple[Item, ...]) -> Iterator[str]:
+    from veridical.suites.imperfective import checker
+
+    sets = {seed.name: {member.role: item for member, item in zip(seed.members, items, strict=True)}}
+    for rule in (checker.shapes, checker.prefixes, checker.hypotheses, checker.golds, checker.duplicates):
+        yield from (found.check for found in rule(sets) if found.fails)  # type: ignore[arg-type]
+
+
+def _verb_forms(seed: Seed) -> frozenset[str]:
+    verbs = {str(item.factors["verb"]) for item in seed.items if "verb" in item.factors}
+    return frozenset().union(*(_forms_of_verb(verb) for verb in verbs))
+
+
+@lru_cache(maxsize=1024)
+def _forms_of_verb(verb: str) -> frozenset[str]:
+    from lemminflect import getAllInflections
+
+    known: Mapping[str, tuple[str, ...]] = getAllInflections(verb, "VERB")
+    return frozenset({form(verb), *(form(found) for forms in known.values() for found in forms)})
+
+
+# Nouns that are a mass more often than a thing, though most have a plural: no dictionary at hand says which.
+_MASS_WORDS = """
+air alcohol art beef beer blood bread butter cash cement cheese chocolate clay cloth clothing coal coffee concrete
+corn cotton cream dirt dust energy equipment fabric flesh flour fog food fuel fur furniture gas gold grain grass
+gravel hair hay heat homework ice information ink iron jewelry juice knowledge lace laughter leather liquor luggage
+lunch machinery meat medicine metal milk money mud music news oil paint paper pasta plastic poetry pork powder rain
+rice rubber salt sand shade silence silk silver smoke snow soap soil space steam steel straw stuff sugar sunlight
+tea timber time tobacco traffic trash water wax weather wheat whiskey wind wine wood wool work
+"""
+_MASS = frozenset(_MASS_WORDS.split())
+
+
+@lru_cache(maxsize=4096)
+def is_count_noun(word: str) -> bool:
+    """Whether a singular noun is a count noun: the inflector's dictionary has its plural, and it is no usual mass."""
+    from lemminflect import getAllInflections
+
+    return word not in _MASS and bool(getAllInflections(word, "NOUN").get("NNS"))
+
+
+# --- evidence: one statement, word for word, under both targets
+
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def _no_other_inflection(seed: Seed, target: Target) -> bool:
+    """The label rests on what is the same thing in several fields: where one says `warden`, another `wardens`."""
+    others = _inflections(target.form, target.word_class) - {target.form}
+    return not any(form(word) in others for text in seed.texts for word in _WORD.findall(text))
+
+
+@lru_cache(maxsize=4096)
+def _inflections(word: str, word_class: str) -> frozenset[str]:
+    from lemminflect import getAllInflections, getAllLemmas
+
+    kind = next(tag for tag, name in WORD_CLASSES.items() if name == word_class)
+    lemmas = getAllLemmas(word, kind).get(kind, (word,))
+    known = [forms for lemma in lemmas for forms in getAllInflections(lemma, kind).values()]
+    return frozenset(form(found) for forms in known for found in forms)
+
+
+def _keeps_the_evidence(seed: Seed, variant: Variant) -> bool:
+    evidence = {item.fields["evidence"] for item in variant.items}
+    conditions = {item.fields["condition"] for item in variant.items}
+    return len(evidence) == 1 and len(conditions) == len({item.fields["condition"] for item in seed.items})
+
+
+def _names_no_label(seed: Seed, variant: Variant) -> bool:
+    from veridical.suites.evidence.surface import LABEL_WORD
+
+    def named(items: tuple[Item, ...]) -> int:
+        return sum(len(re.findall(LABEL_WORD, text)) for item in items for text in item.fields.values())
+
+    return named(variant.items) <= named(seed.items)
+
+
+_THE_VERB_STAYS = WordRule("not the suite's verb", _leaves_the_verb)
+_NO_ADVERB = WordRule("no adverb, which may move the endpoint", _no_adverb)
+_NO_FORM_OF_IT = VariantRule("brings in no form of the suite's verb", _brings_no_form_of_the_verb)
+_COUNT_NOUNS = VariantRule("a singular count noun stays one", _keeps_count_nouns)
+
+PROBLEMS = Design(sides=(("premise",), ("hypothesis",)))
+"""Premise and hypothesis, each problem by itself."""
+
+DESIGNS: dict[str, Design] = {
+    "imperfective": Design(
+        sides=PROBLEMS.sides,
+        bound_by=("verb",),
+        word_rules=(_THE_VERB_STAYS, _NO_ADVERB),
+        variant_rules=(_NO_FORM_OF_IT, _COUNT_NOUNS, VariantRule("the suite's checker", _passes_the_checker)),
+    ),
+    "imperfective-quads": Design(
+        sides=PROBLEMS.sides,
+        bound_by=("quad",),
+        word_rules=(_THE_VERB_STAYS, _NO_ADVERB, WordRule("in the subject alone", _only_in_the_subject)),
+        variant_rules=(_NO_FORM_OF_IT, _COUNT_NOUNS),
+    ),
+    "evidence": Design(
+        sides=(("evidence",), ("target",)),
+        bound_by=("pair", "evidence"),
+        word_rules=(WordRule("no other inflection of it in the texts", _no_other_inflection),),
+        variant_rules=(
+            VariantRule("the evidence is verbatim in both endpoints", _keeps_the_evidence),
+            VariantRule("names no label", _names_no_label),
+        ),
+        dropped_factors=frozenset({"reasoning"}),
+    ),
+}
+"""By the suite's measures; any other suite is varied by the two fields of its `pair`."""
+
+
+def design_of(suite: Suite) -> Design:
+    first, second = suite.pair
+    return DESIGNS.get(suite.measures, Design(sides=((first,), (second,))))

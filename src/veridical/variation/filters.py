@@ -1,0 +1,262 @@
+"""From what a proposer says to variants: filters, each a stage with its counts.
+
+The rules are those of MERE (arXiv 2510.24295). Ours are the numbers (top 100, P(r) >= 0.001), the equality of fine
+tags in the filled sentence, the casing and the articles, the ratio that loosens P(r) > P(o), and the limit of variants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from veridical.items import Factor, Item
+from veridical.variation.protocol import Candidate, Proposal, Slot
+from veridical.variation.seeds import Seed
+from veridical.variation.stages import Stages
+from veridical.variation.tagging import Tagger, Token, Tokens
+from veridical.variation.targets import Target
+from veridical.variation.words import article, cased, casing, form, is_word
+
+_ARTICLE_TAGS = frozenset({"DT", "DET"})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Of the filters. A replacement r of a word o is kept where P(r) > min_ratio · P(o) and P(r) >= min_probability.
+
+    `seed` draws the variants of a seed that has more than `max_variants`.
+    """
+
+    top: int = 100
+    min_probability: float = 0.001
+    min_ratio: float = 1.0
+    max_variants: int = 20
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Odds:
+    """The probabilities of the word and of its replacement at one occurrence."""
+
+    original: float
+    replacement: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A word, a replacement in lower case, and the odds at every occurrence of the word."""
+
+    target: Target
+    replacement: str
+    odds: tuple[Odds, ...]
+
+    @property
+    def worst(self) -> Odds:
+        """The occurrence that speaks least for the replacement, by the ratio of the two probabilities."""
+        return min(self.odds, key=lambda odds: odds.replacement / odds.original if odds.original else float("inf"))
+
+    def __str__(self) -> str:
+        return f"{self.target} > {self.replacement}"
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A text with the replacement in it; `spans` are its characters there, one a slot."""
+
+    text: str
+    spans: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A seed's items with one word replaced throughout."""
+
+    pair: Pair
+    items: tuple[Item, ...]
+
+    @property
+    def target(self) -> Target:
+        return self.pair.target
+
+    @property
+    def replacement(self) -> str:
+        return self.pair.replacement
+
+    def __str__(self) -> str:
+        return str(self.pair)
+
+
+def offered(target: Target, proposals: Mapping[Slot, Proposal], settings: Settings, stages: Stages) -> list[Pair]:
+    """The replacements of a word that are proposed wherever it stands.
+
+    A candidate with capitals that the word there has not (`Paris` for `city`) is a name, or an abbreviation.
+    """
+    by_slot: list[dict[str, float]] = []
+    for slot in target.slots:
+        candidates = proposals[slot].candidates[: settings.top]
+        fitting = stages.sift("capitals that fit", "proposals", candidates, partial(_fits, slot), partial(_shown, slot))
+        by_slot.append(_likeliest(fitting))
+    words = dict.fromkeys(word for found in by_slot for word in found)
+    everywhere = stages.sift(
+        "proposed at every occurrence",
+        "replacements",
+        words,
+        lambda word: all(word in found for found in by_slot),
+        lambda word: f"{target} > {word}",
+    )
+    return [
+        Pair(
+            target,
+            word,
+            tuple(Odds(_original(proposals[s]), f[word]) for s, f in zip(target.slots, by_slot, strict=True)),
+        )
+        for word in everywhere
+    ]
+
+
+def _fits(slot: Slot, candidate: Candidate) -> bool:
+    return casing(candidate.word) in ("lower", casing(slot.word))
+
+
+def _shown(slot: Slot, candidate: Candidate) -> str:
+    return f"{slot.word} > {candidate.word}"
+
+
+def _likeliest(candidates: Sequence[Candidate]) -> dict[str, float]:
+    """Probability by form; of two spellings of one form the likelier counts."""
+    found: dict[str, float] = {}
+    for candidate in candidates:
+        word = form(candidate.word)
+        found[word] = max(candidate.probability, found.get(word, 0.0))
+    return found
+
+
+def _original(proposal: Proposal) -> float:
+    if proposal.original is None:
+        raise ValueError("a word without a probability is no target")
+    return proposal.original
+
+
+def plausible(pairs: Sequence[Pair], seed_words: frozenset[str], settings: Settings, stages: Stages) -> list[Pair]:
+    """The pairs that pass what needs no tagger. `seed_words` are the forms of all words in the seed's texts."""
+    least, ratio = settings.min_probability, settings.min_ratio
+    rules: tuple[tuple[str, Callable[[Pair], bool]], ...] = (
+        (f"P(r) >= {least:g}", lambda pair: all(odds.replacement >= least for odds in pair.odds)),
+        ("a whole word of letters", lambda pair: is_word(pair.replacement)),
+        ("not in the texts yet", lambda pair: pair.replacement not in seed_words),
+        (
+            f"P(r) > {'' if ratio == 1 else f'{ratio:g} '}P(o)",
+            lambda pair: all(odds.replacement > ratio * odds.original for odds in pair.odds),
+        ),
+    )
+    kept = list(pairs)
+    for name, holds in rules:
+        kept = stages.sift(name, "replacements", kept, holds)
+    return kept
+
+
+def fill(text: str, tokens: Tokens, target: Target, replacement: str) -> Filled:
+    """The text with every occurrence replaced, cased as the word was, its article repaired."""
+    edits: list[tuple[int, int, str, bool]] = []
+    for slot in target.slots:
+        if slot.text != text:
+            continue
+        new = cased(replacement, casing(slot.word))
+        # spaCy has tokens of white space.
+        before = next((token for token in reversed(tokens) if token.stop <= slot.start and token.text.strip()), None)
+        if before is not None and (repaired := _repaired(before, slot, new)):
+            edits.append((before.start, before.stop, repaired, False))
+        edits.append((slot.start, slot.stop, new, True))
+    parts: list[str] = []
+    spans: list[tuple[int, int]] = []
+    end = length = 0
+    for start, stop, new, counts in sorted(edits):
+        length += start - end + len(new)
+        parts += [text[end:start], new]
+        if counts:
+            spans.append((length - len(new), length))
+        end = stop
+    return Filled("".join([*parts, text[end:]]), tuple(spans))
+
+
+def _repaired(before: Token, slot: Slot, new: str) -> str:
+    """The article that the new word needs, where the one before it is another; "" where there is none to repair."""
+    found, wanted = before.text.lower(), article(new)
+    if found not in ("a", "an") or found == wanted or before.tag not in _ARTICLE_TAGS:
+        return ""
+    if before.stop == slot.start or slot.text[before.stop : slot.start].strip():
+        return ""
+    # "A" alone does not say whether all is in capitals; the word does.
+    capitals = before.text.isupper() and casing(slot.word) == "upper"
+    return cased(wanted, "upper" if capitals else "title" if before.text[0].isupper() else "lower")
+
+
+def tagged_alike(
+    pairs: Sequence[Pair], filled: Mapping[Pair, Mapping[str, Filled]], tags: Mapping[str, Tokens], stages: Stages
+) -> list[Pair]:
+    """The pairs whose replacement is one token, of the word's class and fine tag, wherever it is filled in."""
+
+    def read(pair: Pair) -> list[tuple[str, str]]:
+        """(fine tag, class) of the replacement at every occurrence; empty where it is no token."""
+        found = []
+        for text in filled[pair].values():
+            there = {(token.start, token.stop): (token.tag, token.word_class) for token in tags[text.text]}
+            found += [there.get(span, ("", "")) for span in text.spans]
+        return found
+
+    def show(pair: Pair) -> str:
+        return f"{pair} ({', '.join(dict.fromkeys(tag or 'no token' for tag, _ in read(pair)))})"
+
+    def same_class(pair: Pair) -> bool:
+        return all(word_class == pair.target.word_class for _, word_class in read(pair))
+
+    def same_tag(pair: Pair) -> bool:
+        return all(tag == pair.target.tag for tag, _ in read(pair))
+
+    kept = stages.sift("same word class in the sentence", "replacements", pairs, same_class, show)
+    return stages.sift("same fine tag in the sentence", "replacements", kept, same_tag, show)
+
+
+def fill_all(pairs: Sequence[Pair], tokens: Mapping[str, Tokens]) -> dict[Pair, dict[str, Filled]]:
+    """Every text in which a pair's word stands, with the replacement in it, by the text as it was."""
+    return {
+        pair: {
+            text: fill(text, tokens[text], pair.target, pair.replacement)
+            for text in dict.fromkeys(slot.text for slot in pair.target.slots)
+        }
+        for pair in pairs
+    }
+
+
+def tag_filled(filled: Mapping[Pair, Mapping[str, Filled]], tagger: Tagger) -> dict[str, Tokens]:
+    """The tokens of every filled text, each tagged once."""
+    texts = list(dict.fromkeys(text.text for by_text in filled.values() for text in by_text.values()))
+    return dict(zip(texts, tagger.tag(texts), strict=True))
+
+
+def make_variant(seed: Seed, pair: Pair, filled: Mapping[str, Filled], dropped: frozenset[str]) -> Variant:
+    """The seed's items with the filled texts, their gold as it was, and what was replaced among their factors.
+
+    A human label distribution is the seed's own and is not passed on.
+    """
+    worst = pair.worst
+    own: dict[str, Factor] = {
+        "word_class": pair.target.word_class,
+        "word": pair.target.form,
+        "replacement": pair.replacement,
+        "p_original": float(f"{worst.original:.6g}"),
+        "p_replacement": float(f"{worst.replacement:.6g}"),
+    }
+    items = tuple(
+        Item(
+            fields={name: filled[text].text if text in filled else text for name, text in item.fields.items()},
+            choices=item.choices,
+            gold=item.gold,
+            golds=item.golds,
+            factors={**{name: value for name, value in item.factors.items() if name not in dropped}, **own},
+            name=f"{item.name or seed.name}: {pair.target.form} > {pair.replacement}",
+        )
+        for item in seed.items
+    )
+    return Variant(pair, items)

@@ -1,0 +1,82 @@
+"""Proposers by the name of their model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, cast
+
+from veridical.errors import UserError
+from veridical.models.sources import Source, classifies, resolve
+from veridical.variation.protocol import Proposer
+
+EMBEDDED = {"minilm-mlm": "veridical.variation.minilm:load"}
+"""Proposers with a name of their own, and what loads them."""
+
+MASKED = "veridical.variation.masked:load_masked"
+CAUSAL = "veridical.variation.causal:load_causal"
+
+
+def load(spec: str) -> Proposer:
+    """The proposer that `spec` names: `minilm-mlm`, or any model (`hf/ORG/NAME`, `hf/PATH`, `gguf/PATH`, `smollm2`).
+
+    A masked language model proposes by what it predicts in the word's place, a causal one by the likelihood of the
+    whole sentence. Raises UserError for an unknown name, and for a model that proposes no words.
+    """
+    if spec in EMBEDDED:
+        return cast("Proposer", _function(EMBEDDED[spec])())
+    try:
+        source = resolve(spec)
+    except UserError as error:
+        hint = "" if "/" in spec else f"; embedded proposer: {', '.join(EMBEDDED)}"
+        raise UserError(f"proposer: {error}{hint}") from error
+    return cast("Proposer", _function(MASKED if _is_masked(source) else CAUSAL)(spec))
+
+
+def _function(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+def _is_masked(source: Source) -> bool:
+    """Whether the model's own configuration calls it a masked language model."""
+    if source.kind == "gguf":
+        return False
+    config = _folder_config(source) if source.kind == "folder" else _hub_config(source)
+    architectures = config.get("architectures") or ()
+    if classifies(architectures):
+        raise UserError(f"proposer {source.spec!r} is a sequence classifier, which proposes no words")
+    if architectures:
+        return any(name.endswith(("ForMaskedLM", "ForPreTraining")) for name in architectures)
+    from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
+
+    return config.get("model_type") in MODEL_FOR_MASKED_LM_MAPPING_NAMES
+
+
+def _folder_config(source: Source) -> Mapping[str, Any]:
+    try:
+        config = json.loads((source.path / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"proposer {source.spec!r}: its config.json cannot be read: {error}") from error
+    if not isinstance(config, dict):
+        raise UserError(f"proposer {source.spec!r}: its config.json is no JSON object")
+    return config
+
+
+def _hub_config(source: Source) -> Mapping[str, Any]:
+    try:
+        from transformers import PretrainedConfig
+    except ModuleNotFoundError as error:
+        raise UserError("models need torch and transformers: pip install 'veridical[hf]'") from error
+    for only_local in (True, False):
+        try:
+            config, _ = PretrainedConfig.get_config_dict(source.location, local_files_only=only_local)
+        except OSError:
+            continue
+        if config:
+            return cast("Mapping[str, Any]", config)
+    raise UserError(
+        f"proposer {source.spec!r} stands for {source.location} on the Hugging Face hub, which could not be reached or "
+        "has no such model, and no copy is in the local cache; offline, use minilm-mlm"
+    )

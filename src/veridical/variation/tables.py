@@ -1,0 +1,184 @@
+"""Rows of a user's file: JSONL, TSV as data sets are published, CSV. Read as a stream; no character is ever lost."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Literal, NoReturn
+
+from veridical.errors import UserError
+from veridical.suites.json_text import JSONContentError, parse_json, place
+
+Kind = Literal["jsonl", "tsv", "csv"]
+
+FALLBACK = "cp1252"
+"""What a file is read as that is not UTF-8: what Windows writes for English."""
+
+_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of a table, by column. A number or another value that is no text is written as JSON writes it."""
+
+    line: int
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A file of rows under named columns. `declared` is whether the user named the encoding."""
+
+    path: Path
+    encoding: str
+    declared: bool
+    kind: Kind
+    delimiter: str
+    columns: tuple[str, ...]
+
+    def rows(self) -> Iterator[Row]:
+        """Every row, blank lines left out. Raises UserError naming the line that is at fault."""
+        if self.kind == "jsonl":
+            yield from (Row(line, values) for line, values in _objects(self.path, self.encoding))
+            return
+        lines = _separated(self.path, self.encoding, self.kind, self.delimiter)
+        next(lines)
+        for line, cells in lines:
+            if len(cells) > len(self.columns):
+                _fail(self.path, line, f"{len(cells)} cells under {len(self.columns)} columns")
+            yield Row(line, dict(zip(self.columns, cells, strict=False)))
+
+
+def open_table(path: Path, encoding: str | None = None) -> Table:
+    """The table in a file. Raises UserError where it cannot be read, is empty, or is in another encoding.
+
+    Without a declared encoding it is the byte-order mark's, else UTF-8, else Windows-1252 (`FALLBACK`), whichever
+    the whole file is valid in; nothing is replaced or left out. A tab, a comma or a semicolon separates cells,
+    whichever gives the first line most columns. Quotation marks quote in CSV; in TSV they are text, as in SNLI and
+    MultiNLI.
+    """
+    found = _encoding(path, encoding)
+    with path.open(encoding=found, newline="\n") as file:
+        first = next((line for line in file if line.strip()), "")
+    if first.lstrip().startswith("{"):
+        _, values = next(_objects(path, found))
+        return Table(path, found, encoding is not None, "jsonl", "", tuple(values))
+    if first.lstrip().startswith("["):
+        _fail(path, 1, "a JSON list; write one object a line (JSONL), or a table with a header")
+    delimiter = max("\t,;", key=first.count)
+    if delimiter not in first:
+        _fail(path, 1, "no table: a header with tabs, commas or semicolons is needed, or one JSON object a line")
+    kind: Kind = "tsv" if delimiter == "\t" else "csv"
+    _, cells = next(_separated(path, found, kind, delimiter))
+    columns = tuple(cell.strip() for cell in cells)
+    if repeated := sorted({name for name in columns if columns.count(name) > 1}):
+        _fail(path, 1, f"the header names a column twice: {', '.join(map(repr, repeated))}")
+    return Table(path, found, encoding is not None, kind, delimiter, columns)
+
+
+def _fail(path: Path, line: int, message: str, cause: Exception | None = None) -> NoReturn:
+    raise UserError(f"{path}, line {line}: {message}") from cause
+
+
+# --- encodings
+
+
+def _encoding(path: Path, declared: str | None) -> str:
+    try:
+        with path.open("rb") as file:
+            return _declared(path, file, declared) if declared is not None else _detected(path, file)
+    except FileNotFoundError as error:
+        raise UserError(f"{path}: no such file; check the path") from error
+    except IsADirectoryError as error:
+        raise UserError(f"{path}: a folder, not a file; give a file in it") from error
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _declared(path: Path, file: IO[bytes], encoding: str) -> str:
+    try:
+        name = codecs.lookup(encoding).name
+        "".encode(encoding)  # codecs such as `hex` are none of text
+    except LookupError as error:
+        raise UserError(f"unknown encoding {encoding!r}; for example utf-8, cp1252, utf-16, latin-1") from error
+    if line := _first_fault(file, name):
+        _fail(path, line, f"not text in the encoding {encoding!r}; leave --encoding out, or name another")
+    return name
+
+
+def _detected(path: Path, file: IO[bytes]) -> str:
+    head = file.read(4)
+    if not head:
+        raise UserError(f"{path}: the file is empty")
+    marked = next((name for mark, name in _MARKS if head.startswith(mark)), None)
+    for name in (marked,) if marked else ("utf-8", FALLBACK):
+        file.seek(0)
+        line = _first_fault(file, name)
+        if not line:
+            return name
+    _fail(path, line, f"neither UTF-8 nor {FALLBACK}; name the file's encoding with --encoding")
+
+
+def _first_fault(file: IO[bytes], encoding: str) -> int:
+    """The line of the first bytes that are no text in this encoding (a NUL is none); 0 where all are."""
+    decoder = codecs.getincrementaldecoder(encoding)("strict")
+    line = 1
+    while True:
+        block = file.read(_BLOCK)
+        try:
+            text = decoder.decode(block, final=not block)
+        except UnicodeError as error:
+            start = error.start if isinstance(error, UnicodeDecodeError) else 0
+            return line + block.count(b"\n", 0, start)
+        if "\0" in text:
+            return line + text.count("\n", 0, text.index("\0"))
+        line += text.count("\n")
+        if not block:
+            return 0
+
+
+# --- rows
+
+
+def _objects(path: Path, encoding: str) -> Iterator[tuple[int, dict[str, str]]]:
+    with path.open(encoding=encoding, newline="\n") as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            try:
+                values = parse_json(line)
+            except json.JSONDecodeError as error:
+                _fail(path, number, f"not one JSON object a line: {error.msg} at column {error.colno}", error)
+            except JSONContentError as error:
+                _fail(path, number, f"{place(error.path)}: {error}", error)
+            if not isinstance(values, dict):
+                _fail(path, number, "a JSON object is needed")
+            yield (
+                number,
+                {k: v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for k, v in values.items()},
+            )
+
+
+def _separated(path: Path, encoding: str, kind: Kind, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    if kind == "tsv":
+        with path.open(encoding=encoding, newline="\n") as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield number, line.rstrip("\r\n").split(delimiter)
+        return
+    with path.open(encoding=encoding, newline="") as file:
+        reader = csv.reader(file, delimiter=delimiter, strict=True)
+        while True:
+            try:
+                cells = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                _fail(path, reader.line_num, f"no CSV: {error}", error)
+            if any(cell.strip() for cell in cells):
+                yield reader.line_num, cells

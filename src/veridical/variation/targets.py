@@ -1,0 +1,111 @@
+"""The words of a seed that are replaced: open-class, in both texts, standing free, with one fine tag."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from veridical.variation.protocol import Slot
+from veridical.variation.stages import Stages
+from veridical.variation.tagging import Token, Tokens
+from veridical.variation.words import casing, form, is_word
+
+if TYPE_CHECKING:
+    from veridical.variation.designs import Design
+    from veridical.variation.seeds import Seed
+
+_JOINERS = frozenset("-\u2010\u2011\u2012\u2013_/'\u2019@&+.\\")
+_CLITICS = frozenset({"'s", "\u2019s"})
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A word to replace: its form in lower case, its one fine tag, its class, and everywhere that it stands free."""
+
+    form: str
+    tag: str
+    word_class: str
+    slots: tuple[Slot, ...]
+
+    def __str__(self) -> str:
+        return f"{self.form} ({self.tag})"
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """An occurrence of a form."""
+
+    slot: Slot
+    token: Token
+    free: bool
+
+
+def find_targets(seed: Seed, tokens: Mapping[str, Tokens], design: Design, stages: Stages) -> list[Target]:
+    """The targets of a seed, in the order of its texts. Every rule is a stage, which counts the seed's words.
+
+    An occurrence inside a compound, a hyphenated word or a contraction is none of the word's: it stays as it is.
+    """
+    found: dict[str, list[_Found]] = {}
+    for text in seed.texts:
+        for position, token in enumerate(tokens[text]):
+            if is_word(token.text):
+                slot = Slot(text, token.start, token.stop)
+                occurrence = _Found(slot, token, _stands_free(text, tokens[text], position))
+                found.setdefault(form(token.text), []).append(occurrence)
+    first, second = (seed.side(fields) for fields in design.sides)
+
+    def in_both(occurrences: list[_Found]) -> bool:
+        return any(o.slot.text in first for o in occurrences) and any(o.slot.text in second for o in occurrences)
+
+    words = list(found.items())
+    words = stages.sift("open-class word", "words", words, lambda w: any(o.token.word_class for o in w[1]), _show)
+    words = stages.sift("in both texts", "words", words, lambda w: in_both(w[1]), _show)
+    free = [(word, [o for o in occurrences if o.free]) for word, occurrences in words]
+    free = stages.sift("no part of a compound or contraction", "words", free, lambda w: in_both(w[1]), lambda w: w[0])
+    regular = stages.sift(
+        "regular capitals", "words", free, lambda w: all(casing(o.slot.word) for o in w[1]), lambda w: w[0]
+    )
+    tagged = stages.sift("one fine tag at every occurrence", "words", regular, lambda w: _one_tag(w[1]), _show)
+    targets = [
+        Target(word, occurrences[0].token.tag, occurrences[0].token.word_class, tuple(o.slot for o in occurrences))
+        for word, occurrences in tagged
+    ]
+    for rule in design.word_rules:
+        targets = stages.sift(rule.name, "words", targets, partial(rule.keep, seed))
+    return targets
+
+
+def _one_tag(occurrences: list[_Found]) -> bool:
+    kinds = {(o.token.tag, o.token.word_class) for o in occurrences}
+    return len(kinds) == 1 and all(word_class for _, word_class in kinds)
+
+
+def _show(word: tuple[str, list[_Found]]) -> str:
+    return f"{word[0]} ({', '.join(dict.fromkeys(o.token.tag or 'no tag' for o in word[1]))})"
+
+
+def _stands_free(text: str, tokens: Tokens, position: int) -> bool:
+    """Whether a token is a word of its own: no part of `guitar-player`, `don't`, `cannot`.
+
+    A noun before the clitic of `the dog's` stands free: whatever replaces it takes the clitic as well.
+    """
+    token = tokens[position]
+    following = tokens[position + 1 : position + 2]
+    owns = token.word_class == "noun" and any(
+        clitic.start == token.stop and clitic.text.lower() in _CLITICS for clitic in following
+    )
+    return not _joined(text[: token.start][-2:][::-1]) and (owns or not _joined(text[token.stop : token.stop + 2]))
+
+
+def _joined(beside: str) -> bool:
+    """Whether a word goes on into the characters beside it, nearest first."""
+    if not beside:
+        return False
+    if beside[0].isalnum() or unicodedata.category(beside[0]).startswith("M"):
+        return True
+    if beside[0] in "-\u2010\u2011":
+        return True
+    return beside[0] in _JOINERS and beside[1:].isalnum()

@@ -1,0 +1,90 @@
+"""Suite files written as their items come: memory does not grow with their number.
+
+The bytes are those of `veridical.suites.files.write_suite` for the same suite.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from veridical.errors import UserError
+from veridical.items import Choice, Item, Suite
+from veridical.suites.files import SCHEMA, Membership
+
+
+class SuiteWriter:
+    """Writes a suite file whole or not at all: the items go to a file beside it until the number of them is known.
+
+    A context: leaving it without `finish` leaves nothing behind. Raises UserError where the files cannot be written.
+    """
+
+    def __init__(self, path: Path, frame: Suite, groupings: Sequence[str]) -> None:
+        self._path = path
+        self._frame = frame
+        self._groupings = list(groupings)
+        self._usual = tuple(Choice(label=label, continuation=label) for label in frame.labels)
+        self._stem = f".{path.name}.{uuid.uuid4().hex[:8]}"
+        self._count = 0
+
+    def __enter__(self) -> Self:
+        self._items = self._open("items")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._items.close()
+        for part in ("items", "tmp"):
+            with contextlib.suppress(OSError):
+                self._beside(part).unlink(missing_ok=True)
+
+    def write(self, item: Item, memberships: Sequence[Membership]) -> None:
+        """One item, with its places in sets in the order of the groupings."""
+        values = item.model_dump(mode="json", exclude_defaults=True)
+        if item.choices == self._usual:
+            del values["choices"]
+        places = [membership.model_dump(exclude_defaults=True) for membership in memberships]
+        self._items.write(_line({**values, "sets": places}))
+        self._count += 1
+
+    def finish(self) -> None:
+        """Put the header before the items, and the file in its place."""
+        header = self._frame.model_dump(mode="json", exclude={"items", "groupings", "prompts"}, exclude_defaults=True)
+        whole = {
+            "schema": SCHEMA,
+            **header,
+            "prompts": [prompt.model_dump(mode="json", exclude_defaults=True) for prompt in self._frame.prompts],
+            "groupings": self._groupings,
+            "items": self._count,
+        }
+        try:
+            self._items.close()
+            with self._open("tmp") as file, self._beside("items").open(encoding="utf-8", newline="") as items:
+                file.write(_line(whole))
+                shutil.copyfileobj(items, file)
+                file.flush()
+                os.fsync(file.fileno())
+            self._beside("tmp").replace(self._path)
+        except OSError as error:
+            raise UserError(f"cannot write {self._path}: {error.strerror or error}; choose another file") from error
+
+    def _beside(self, part: str) -> Path:
+        return self._path.with_name(f"{self._stem}.{part}")
+
+    def _open(self, part: str) -> IO[str]:
+        try:
+            return self._beside(part).open("x", encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise UserError(f"cannot write {self._path}: {error.strerror or error}; choose another file") from error
+
+
+def _line(values: dict[str, Any]) -> str:
+    return json.dumps(values, ensure_ascii=False, allow_nan=False) + "\n"
