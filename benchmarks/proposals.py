@@ -86,7 +86,7 @@ def largest_difference(ours: list[dict[str, float]], theirs: list[dict[str, floa
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--places", type=int, default=1000)
+    parser.add_argument("--places", type=int, default=2000)
     parser.add_argument("--side", choices=("veridical", "transformers"))
     parser.add_argument("--folder", help="of the model, for --side")
     given = parser.parse_args()

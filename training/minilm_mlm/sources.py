@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-LEAST_WORDS, MOST_WORDS = 4, 40
+LEAST_WORDS, MOST_WORDS, MOST_WORDS_OF_LINE = 4, 40, 64
 HELD_OUT = 25
 """One document in so many is held out, by the hash of its text: sentences of one document stay on one side."""
 
@@ -211,28 +211,37 @@ class Text:
     held_out: dict[str, tuple[str, ...]]
 
 
-def read(folder: Path) -> Text:
-    """Every source under `folder`. Raises SystemExit for a file that is not the one named."""
+def read(folder: Path, lines: bool = False) -> Text:
+    """Every source under `folder`, with or without whole lines (see `sentences`).
+
+    Raises SystemExit for a file that is not the one named.
+    """
     learned: dict[str, None] = {}
     held_out: dict[str, dict[str, None]] = {}
     for source in SOURCES:
         for document in _documents(folder, source):
             digest = int(hashlib.sha256(document.encode()).hexdigest(), 16)
             side = held_out.setdefault(source.file, {}) if digest % HELD_OUT == 0 else learned
-            side.update(dict.fromkeys(sentences(document)))
-    apart = {s: None for document in _documents(folder, APART) for s in sentences(document)}
+            side.update(dict.fromkeys(sentences(document, lines)))
+    apart = {s: None for document in _documents(folder, APART) for s in sentences(document, lines)}
     held_out[APART.file] = apart
     kept = {file: tuple(some) for file, some in held_out.items()}
     unseen = {sentence for some in kept.values() for sentence in some}
     return Text(tuple(sentence for sentence in learned if sentence not in unseen), kept)
 
 
-def sentences(document: str) -> Iterator[str]:
-    """The sentences of a document, one a line of it at least, of 4 to 40 words, in plain English letters."""
+def sentences(document: str, lines: bool) -> Iterator[str]:
+    """The sentences of a document, of 4 to 40 words in plain English letters.
+
+    With `lines`, each line of up to 64 words that has several of them follows whole: so that words are also learned
+    from the sentences around their own, and places are seen that no single sentence reaches.
+    """
     for line in document.translate(_PLAIN).split("\n"):
-        for sentence in re.split(r"(?<=[.!?])\s+", " ".join(line.split())):
-            if sentence.isascii() and LEAST_WORDS <= len(sentence.split()) <= MOST_WORDS:
-                yield sentence
+        words = line.split()
+        found = [sentence for sentence in re.split(r"(?<=[.!?])\s+", " ".join(words)) if sentence.isascii()]
+        yield from (s for s in found if LEAST_WORDS <= len(s.split()) <= MOST_WORDS)
+        if lines and len(found) > 1 and line.isascii() and len(words) <= MOST_WORDS_OF_LINE:
+            yield " ".join(words)
 
 
 _PLAIN = str.maketrans({"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"', "\u2014": ", "})

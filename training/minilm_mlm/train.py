@@ -35,7 +35,10 @@ Tokens = list[int]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    sentences: int = 30_000
+    """Defaults are those of the file that ships. `texts` is the most that are learned from."""
+
+    texts: int = 30_000
+    lines: bool = False
     passes: float = 3.0
     batch: int = 64
     masked: float = 0.2
@@ -135,7 +138,7 @@ def prepare(model: Any, encoded: Sequence[Tokens], settings: Settings) -> list[t
 
 
 def train(model: Any, tokenizer: Any, text: Text, settings: Settings) -> None:
-    encoded = tokenizer(random.Random(settings.seed).sample(text.learned, min(settings.sentences, len(text.learned))))
+    encoded = tokenizer(random.Random(settings.seed).sample(text.learned, min(settings.texts, len(text.learned))))
     encoded = encoded["input_ids"]
     trained = prepare(model, encoded, settings)
     model.train(False)  # no dropout: so little is learned, and so shortly
@@ -148,7 +151,7 @@ def train(model: Any, tokenizer: Any, text: Text, settings: Settings) -> None:
 
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
     began, recent = time.perf_counter(), []
-    print(f"{len(encoded)} sentences, {steps} steps, {sum(p.numel() for p in trained)} weights", file=sys.stderr)
+    print(f"{len(encoded)} texts, {steps} steps, {sum(p.numel() for p in trained)} weights", file=sys.stderr)
     for step, batch in zip(range(steps), epochs(encoded, settings, Masker(tokenizer, settings.masked)), strict=False):
         loss = losses(model, batch).mean()
         loss.backward()
@@ -178,13 +181,14 @@ def main() -> None:
     parser.add_argument("--result", type=Path, default=HERE / "result.json")
     parser.add_argument("--threads", type=int, default=2)
     for name, value in asdict(Settings()).items():
-        parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
+        kind = {"action": argparse.BooleanOptionalAction} if isinstance(value, bool) else {"type": type(value)}
+        parser.add_argument(f"--{name.replace('_', '-')}", default=value, **kind)
     given = vars(parser.parse_args())
     settings = Settings(**{name: given[name] for name in asdict(Settings())})
     torch.set_num_threads(given["threads"])
     torch.manual_seed(settings.seed)
 
-    text = read(given["data"])
+    text = read(given["data"], settings.lines)
     encoder, tokenizer = minilm.base("cpu")
     identity = minilm.identity(encoder)
     model = minilm.with_head(encoder)
@@ -200,7 +204,7 @@ def main() -> None:
         "base": {"model": minilm.HUB, "weights": identity},
         "sources": [{"file": s.file, "sha256": s.sha256, "licence": s.licence} for s in SOURCES],
         "apart": {"file": APART.file, "sha256": APART.sha256, "licence": APART.licence},
-        "held_out_sentences": {file: len(some) for file, some in text.held_out.items()},
+        "held_out_texts": {file: len(some) for file, some in text.held_out.items()},
         "held_out_cross_entropy": {file: round(value, 4) for file, value in measured.items()},
         "minutes": round(minutes, 1),
         "threads": given["threads"],

@@ -237,11 +237,9 @@ class MaskedProposer:
         open_to[token] = -1.0
         values, numbers = open_to.topk(min(top, len(open_to)))
         words = self.vocabulary.words
+        chosen = [(words[number], value) for value, number in zip(values.tolist(), numbers.tolist(), strict=True)]
         # A vocabulary without capitals has nothing to say of them: they are the original's.
-        like = casing(word) if self.vocabulary.folds_case else None
-        candidates = (
-            Candidate(cased(words[number], like), value)
-            for value, number in zip(values.tolist(), numbers.tolist(), strict=True)
-            if value >= 0
-        )
-        return Proposal(original, tuple(candidates))
+        like = casing(word) if self.vocabulary.folds_case else "lower"
+        if like != "lower":
+            chosen = [(cased(candidate, like), value) for candidate, value in chosen]
+        return Proposal(original, tuple([Candidate(*one) for one in chosen if one[1] >= 0]))
