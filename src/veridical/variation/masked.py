@@ -15,12 +15,13 @@ from typing import Any
 import torch
 from transformers import AutoConfig, AutoModelForMaskedLM, PreTrainedModel
 
-from veridical.engine.logits import only_rows, rows_that_fit
+from veridical.engine.logits import rows_that_fit
 from veridical.engine.memory import Budget
 from veridical.errors import UserError
 from veridical.items import digest
 from veridical.models.checkpoint import load_checkpoint, longest_sequence, tokenizer_state
 from veridical.models.sources import resolve
+from veridical.variation.places import only_places
 from veridical.variation.protocol import Candidate, Proposal, Slot
 from veridical.variation.vocabulary import Vocabulary, stands_alone
 from veridical.variation.words import cased, casing
@@ -28,7 +29,7 @@ from veridical.variation.words import cased, casing
 VERSION = "1"
 """Part of the fingerprint: raised when a change here can move a proposal."""
 
-CPU_BATCH_TOKENS = 256
+CPU_BATCH_TOKENS = 384
 """A pass is always filled up to this (see `MaskedProposer._pass`), so that much is lost on a lone sentence."""
 CUDA_BATCH_TOKENS = 16_384
 
@@ -223,7 +224,7 @@ class MaskedProposer:
         device = self.model.device
         tokens = torch.tensor([sentence.tokens for sentence in filled], device=device)
         places = torch.tensor([row * width + sentence.place for row, sentence in enumerate(filled)], device=device)
-        with only_rows(self.model, places):
+        with only_places(self.model, places):
             logits = self.model(input_ids=tokens, attention_mask=torch.ones_like(tokens)).logits[0]
         self.n_tokens_run += tokens.numel()
         return torch.softmax(logits.float(), dim=-1).cpu()
@@ -235,11 +236,10 @@ class MaskedProposer:
         allowed = self._words[self.vocabulary.form(token)]
         open_to = probabilities.masked_fill(~allowed, -1.0)
         open_to[token] = -1.0
-        values, numbers = open_to.topk(min(top, len(open_to)))
-        words = self.vocabulary.words
-        chosen = [(words[number], value) for value, number in zip(values.tolist(), numbers.tolist(), strict=True)]
+        values, numbers = open_to.topk(min(top, int(allowed.sum()) - bool(allowed[token])))
+        words = [self.vocabulary.words[number] for number in numbers.tolist()]
         # A vocabulary without capitals has nothing to say of them: they are the original's.
         like = casing(word) if self.vocabulary.folds_case else "lower"
         if like != "lower":
-            chosen = [(cased(candidate, like), value) for candidate, value in chosen]
-        return Proposal(original, tuple([Candidate(*one) for one in chosen if one[1] >= 0]))
+            words = [cased(candidate, like) for candidate in words]
+        return Proposal(original, tuple(map(Candidate, words, values.tolist())))
