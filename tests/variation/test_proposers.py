@@ -76,3 +76,12 @@ def test_what_proposes_no_words_is_refused(tmp_path: Path) -> None:
     (tmp_path / "n" / "config.json").write_text("{")
     with pytest.raises(UserError, match=r"its config.json cannot be read"):
         proposers.load(broken)
+
+
+def test_without_torch_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lacking(module: str) -> object:
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+    monkeypatch.setattr("veridical.variation.proposers.import_module", lacking)
+    with pytest.raises(UserError, match="proposers need torch, which is not installed"):
+        proposers.load("minilm-mlm")

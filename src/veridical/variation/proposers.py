@@ -35,8 +35,14 @@ def load(spec: str) -> Proposer:
 
 
 def _function(place: str) -> Any:
+    """The function at `module:name`. Raises UserError where a package that it needs is not installed."""
     module, _, name = place.partition(":")
-    return getattr(import_module(module), name)
+    try:
+        return getattr(import_module(module), name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "veridical":
+            raise  # ours is broken: no extra brings it
+        raise UserError(f"proposers need {error.name}, which is not installed: pip install 'veridical[hf]'") from error
 
 
 def _is_masked(source: Source) -> bool:
