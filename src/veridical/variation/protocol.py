@@ -32,8 +32,8 @@ class Candidate:
 class Proposal:
     """What a proposer says of one slot: the probability of the word that stands there, and candidates, best first.
 
-    `original` is None where the proposer's tokenizer splits the word: it has no probability as one token, and the word is
-    left alone. Candidates are whole words; pieces of words are not proposed.
+    `original` is None where the proposer's tokenizer splits the word: it has no probability as one token, and the word
+    is left alone. Candidates are whole words; pieces of words are not proposed.
     """
 
     original: float | None
