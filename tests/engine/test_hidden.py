@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import random
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +29,10 @@ MODELS = {"rotary positions": tiny.llama(VOCABULARY), "learned positions": tiny.
 
 @torch.no_grad()
 def by_transformers(model: PreTrainedModel, tokens: tuple[int, ...], layer: int, span: Span) -> npt.NDArray[np.float32]:
-    states = model(torch.tensor([tokens]), output_hidden_states=True).hidden_states
+    ids = torch.tensor([tokens])
+    states = model(ids, output_hidden_states=True).hidden_states
+    if model.config.model_type == "mamba":  # its list begins with the output of the first block
+        states = (model.get_input_embeddings()(ids), *states)
     return np.asarray(states[layer][0, span[0] : span[1]].mean(dim=0))
 
 
@@ -85,6 +90,30 @@ def test_prompts_without_continuation_are_read_out() -> None:
     for states, prompt in zip(found, prompts, strict=True):
         truth = by_transformers(model, prompt, 2, (len(prompt) - 1, len(prompt)))
         np.testing.assert_allclose(states[0], truth, atol=1e-4)
+
+
+@pytest.mark.parametrize("make", [tiny.mistral_with_window, tiny.mamba, tiny.gemma2])
+def test_prompts_alone_are_read_out_where_prefixes_are_not_shared(make: Callable[[int], PreTrainedModel]) -> None:
+    """No continuation in the whole batch, so no row of logits; and batches of prompts with some that have one."""
+    model = make(VOCABULARY)
+    source = random.Random(3)
+    prompts = [draw(n, VOCABULARY, source) for n in (1, 5, 30, 5, 17)]
+    engine = Engine(model, stop=frozenset(), batch_tokens=40)
+    assert engine.path == "plain"
+    layers = range(model.config.num_hidden_layers)
+    found = engine.hidden_states(prompts, layers)
+    mixed = [TokenSequence(prompt, (4, 5) if index % 2 else ()) for index, prompt in enumerate(prompts)]
+    spans = [(len(prompt) // 2, len(prompt)) for prompt in prompts]
+    beside = HiddenStates(model, layers, spans)
+    assert sorted(index for index, _ in engine.score(mixed, beside)) == [1, 3]
+    exact = copy.deepcopy(model).double()
+    for index, (prompt, span) in enumerate(zip(prompts, spans, strict=True)):
+        for layer in layers:
+            last = by_transformers(exact, prompt, layer, (len(prompt) - 1, len(prompt)))
+            np.testing.assert_allclose(found[index, layer], last, atol=1e-4)
+            np.testing.assert_allclose(
+                beside.states[index, layer], by_transformers(exact, prompt, layer, span), atol=1e-4
+            )
 
 
 def test_running_out_of_memory_takes_no_state_twice() -> None:

@@ -89,7 +89,8 @@ class PlainScorer:
             tokens.extend(sequence.continuation)
             owner.extend([row] * len(sequence.continuation))
         positions = torch.arange(width).expand(len(inputs), -1)
-        with only_rows(self.model, torch.tensor(rows, device=device)):
+        # The type is said, since a pass for hidden states alone has no row to tell it by.
+        with only_rows(self.model, torch.tensor(rows, dtype=torch.long, device=device)):
             logits = self.model(
                 input_ids=ids.to(device),
                 attention_mask=mask.to(device),
@@ -98,10 +99,10 @@ class PlainScorer:
             ).logits[0]
         self.n_tokens_run += ids.numel()
         values = target_log_probabilities(
-            logits, torch.arange(len(rows), device=device), torch.tensor(tokens, device=device)
+            logits, torch.arange(len(rows), device=device), torch.tensor(tokens, dtype=torch.long, device=device)
         )
         sums = torch.zeros(len(inputs), dtype=torch.float64)
-        sums.index_add_(0, torch.tensor(owner), values.cpu().double())
+        sums.index_add_(0, torch.tensor(owner, dtype=torch.long), values.cpu().double())
         return sums.tolist()
 
     def _takes_positions(self) -> bool:
