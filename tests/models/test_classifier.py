@@ -226,12 +226,15 @@ def test_a_question_that_is_no_pair_is_refused() -> None:
 
 def test_the_fingerprint_holds_whatever_can_change_an_answer() -> None:
     base = wrapped("bert")
+    other_activation = wrapped("bert").model
+    other_activation.config.hidden_act = "relu"
     assert wrapped("bert").fingerprint == base.fingerprint
     others = [
         wrapped("bert", ORDERS[1]),  # the map from numbers to names
         SequenceClassifier("x", base.model, wrapped("roberta").tokenizer, weights="seed 0"),
         SequenceClassifier("x", base.model, base.tokenizer, weights="other"),
         SequenceClassifier("x", wrapped("bert").model.to(torch.bfloat16), base.tokenizer, weights="seed 0"),
+        SequenceClassifier("x", other_activation, base.tokenizer, weights="seed 0"),
     ]
     assert len({model.fingerprint.digest for model in (base, *others)}) == len(others) + 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from pathlib import Path
@@ -181,6 +182,46 @@ def test_a_folder_is_loaded_with_the_hash_of_its_weights(tmp_path: Path, monkeyp
     other = load(f"hf/{tiny.saved(tmp_path / 'c' / 'm', tiny.llama(len(tokenizer), seed=9), tokenizer)}")
     assert first.fingerprint == copy.fingerprint
     assert first.fingerprint.digest != other.fingerprint.digest
+
+
+def edited(file: Path, **entries: Any) -> None:
+    file.write_text(json.dumps({**json.loads(file.read_text()), **entries}))
+
+
+@pytest.mark.parametrize(
+    ("file", "entries"),
+    [
+        ("config.json", {"rope_parameters": {"rope_type": "default", "rope_theta": 5.0}}),
+        ("config.json", {"rms_norm_eps": 0.1}),
+        ("config.json", {"hidden_act": "gelu"}),
+        ("config.json", {"max_position_embeddings": 128}),
+        ("config.json", {"eos_token_id": 70}),
+        ("generation_config.json", {"eos_token_id": [2, 70]}),
+        ("tokenizer_config.json", {"model_max_length": 100}),
+    ],
+)
+def test_weights_under_another_configuration_are_another_model(
+    file: str, entries: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else stored answers of the one would be served for the other."""
+    monkeypatch.setenv("VERIDICAL_CACHE", str(tmp_path / "cache"))
+    tokenizer = tiny.byte_level_tokenizer()
+    folder = tiny.saved(tmp_path / "m", tiny.llama(len(tokenizer)), tokenizer)
+    before = load(f"hf/{folder}").fingerprint
+    edited(folder / file, **entries)
+    after = load(f"hf/{folder}").fingerprint
+    assert before.digest != after.digest
+    assert before.parts["weights"] == after.parts["weights"]
+
+
+def test_where_and_by_what_a_model_was_saved_is_not_part_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VERIDICAL_CACHE", str(tmp_path / "cache"))
+    tokenizer = tiny.byte_level_tokenizer()
+    folder = tiny.saved(tmp_path / "m", tiny.llama(len(tokenizer)), tokenizer)
+    before = load(f"hf/{folder}").fingerprint
+    edited(folder / "config.json", transformers_version="5.0.0", _name_or_path="elsewhere", dtype="bfloat16")
+    edited(folder / "generation_config.json", transformers_version="5.0.0")
+    assert load(f"hf/{folder.rename(tmp_path / 'n')}").fingerprint == before
 
 
 @pytest.mark.model

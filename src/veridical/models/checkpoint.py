@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,12 @@ from veridical.models.sources import WEIGHTS, Source, classifies
 
 HUB_SECONDS = 5.0
 """How long the hub may take to answer before it counts as out of reach, and the local cache is looked at alone."""
+
+_PASSING_ENTRIES = frozenset(
+    {"_name_or_path", "_commit_hash", "_from_model_config", "transformers_version", "dtype", "torch_dtype"}
+    | {"attn_implementation", "_attn_implementation", "use_cache", "output_attentions", "output_hidden_states"}
+)
+"""Of a configuration, what depends on how it was loaded, and what is ours to say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,24 @@ def tokenizer_state(tokenizer: Any) -> object:
     """Everything by which a tokenizer turns text into ids."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     return [backend.to_str() if backend is not None else sorted(tokenizer.get_vocab().items())]
+
+
+def config_state(model: PreTrainedModel) -> object:
+    """What the configuration says of a model's answers: not where it was loaded from, nor by which version."""
+    configs = [json.loads(model.config.to_json_string(use_diff=False))]
+    if model.can_generate():
+        # Where a decoder begins, and whatever generation of transformers' own takes from here.
+        configs.append(model.generation_config.to_dict())
+    return [_lasting(config) for config in configs]
+
+
+def _lasting(value: Any) -> Any:
+    """A configuration less its passing entries, at any depth, and less those that say nothing."""
+    if isinstance(value, dict):
+        return {
+            name: _lasting(entry) for name, entry in value.items() if entry is not None and name not in _PASSING_ENTRIES
+        }
+    return [_lasting(entry) for entry in value] if isinstance(value, list | tuple) else value
 
 
 def longest_sequence(model: PreTrainedModel, tokenizer: Any) -> int:

@@ -16,7 +16,7 @@ from veridical.engine.engine import default_batch_tokens
 from veridical.engine.memory import Budget
 from veridical.errors import UserError
 from veridical.items import Mode, Status, digest
-from veridical.models.checkpoint import longest_sequence, tokenizer_state
+from veridical.models.checkpoint import config_state, longest_sequence, tokenizer_state
 from veridical.models.protocol import (
     CLASSIFIER_MODES,
     ChoiceScore,
@@ -67,6 +67,8 @@ class SequenceClassifier:
                 "device": model.device.type,
                 "tokenizer": digest(tokenizer_state(tokenizer)),
                 "classes": digest(sorted(self.class_names.items())),
+                "config": digest(config_state(model)),
+                "longest": str(self.longest),
                 "engine": f"classifier/{VERSION}",
             }
         )

@@ -15,7 +15,7 @@ from veridical.engine.hidden import HiddenStates, blocks
 from veridical.engine.probes import NEW_TOKENS, TEXTS, Probes, probe
 from veridical.errors import UserError
 from veridical.items import Mode, Status, digest
-from veridical.models.checkpoint import longest_sequence, tokenizer_state
+from veridical.models.checkpoint import config_state, longest_sequence, tokenizer_state
 from veridical.models.protocol import (
     LANGUAGE_MODES,
     THINKING_OPEN,
@@ -63,6 +63,9 @@ class HuggingFaceModel:
                 "tokenizer": digest(tokenizer_state(tokenizer)),
                 "template": digest([tokenizer.chat_template, self._template_args]),
                 "join": self.encoder.join_policy,
+                "config": digest(config_state(model)),
+                "stop": digest(sorted(self.engine.stop)),
+                "longest": str(self.longest),
                 "engine": self.engine.name,
             }
         )
