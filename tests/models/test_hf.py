@@ -13,7 +13,7 @@ import torch
 
 from veridical.items import Status
 from veridical.models import load
-from veridical.models.hf import HuggingFaceModel
+from veridical.models.hf import HuggingFaceModel, stop_tokens
 from veridical.models.protocol import GenerationSettings, LanguageModel, Outcome, Query, Request
 from veridical.prompts.template import Conversation, Message, PlainText
 
@@ -149,6 +149,36 @@ def test_generation_stops_at_the_end_of_the_turn() -> None:
     end = tokenizer.convert_tokens_to_ids("<|end|>")
     assert model.engine.model.config.eos_token_id != end
     assert {end, tokenizer.eos_token_id} <= model.engine._generator.stop
+
+
+DATED = "{% set date = strftime_now('%d %b %Y %H:%M:%S') %}Today {{ date }}. " + tiny.TEMPLATE
+
+
+@pytest.mark.parametrize(
+    ("template", "arguments"),
+    [
+        (DATED, {}),
+        (DATED.replace("strftime_now(", "[strftime_now][0]("), {}),
+        ("{% if not persona %}{{ raise_exception('who?') }}{% endif %}{{ persona }}" + tiny.TEMPLATE, {"persona": "I"}),
+        # Adds what the opened turn does not have, as templates for thinking do.
+        (tiny.TEMPLATE.replace("message['content']", "('[thought]' if loop.last else '') + message['content']"), {}),
+        ({"default": tiny.TEMPLATE, "tool_use": "{{ 1 }}"}, {}),
+    ],
+    ids=["prints the date", "has the clock under another name", "needs its arguments", "adds to the turn", "several"],
+)
+def test_the_end_of_the_turn_is_found_whatever_else_the_template_prints(
+    template: Any, arguments: dict[str, object]
+) -> None:
+    tokenizer = tiny.byte_level_tokenizer(template=template)
+    model = tiny.llama(len(tokenizer))
+    asked = HuggingFaceModel("tiny", model, tokenizer, weights="w", template_args=arguments)
+    assert tokenizer.convert_tokens_to_ids("<|end|>") in asked.engine.stop
+
+
+def test_a_template_that_ends_a_turn_with_plain_text_ends_no_answer() -> None:
+    for template in (None, tiny.TEMPLATE.replace("<|end|>", " end"), "{{ raise_exception('never') }}"):
+        tokenizer = tiny.byte_level_tokenizer(template=template)
+        assert stop_tokens(tiny.llama(len(tokenizer)), tokenizer) == {tokenizer.eos_token_id}
 
 
 def fingerprints(**changes: Any) -> str:

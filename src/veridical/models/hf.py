@@ -29,8 +29,7 @@ from veridical.models.protocol import (
     TokenSequence,
 )
 from veridical.models.tokens import SeparateEncoder, TextEncoder
-from veridical.prompts.chat import Rendered, delimiter, render
-from veridical.prompts.template import Conversation, Message
+from veridical.prompts.chat import Rendered, delimiter, end_of_turn, render
 
 
 class HuggingFaceModel:
@@ -53,7 +52,8 @@ class HuggingFaceModel:
         self._template_args = dict(template_args or {})
         self._two_sided = bool(model.config.is_encoder_decoder)
         self.encoder = SeparateEncoder(tokenizer) if self._two_sided else TextEncoder(tokenizer)
-        self.engine = Engine(model, stop=stop_tokens(model, tokenizer), batch_tokens=batch_tokens)
+        stop = stop_tokens(model, tokenizer, self._template_args)
+        self.engine = Engine(model, stop=stop, batch_tokens=batch_tokens)
         self.longest = longest_sequence(model, tokenizer)
         self._fingerprint = Fingerprint(
             {
@@ -243,22 +243,16 @@ def _scored(request: Request, sums: Mapping[TokenSequence, float]) -> Outcome:
     return Outcome(Status.OK if finite else Status.NON_FINITE, scores)
 
 
-def stop_tokens(model: PreTrainedModel, tokenizer: Any) -> frozenset[int]:
+def stop_tokens(
+    model: PreTrainedModel, tokenizer: Any, template_args: Mapping[str, object] | None = None
+) -> frozenset[int]:
     """Tokens that end an answer: the model's and the tokenizer's end of text, and the template's end of turn."""
     ends: set[int] = set()
     configured = getattr(model.generation_config, "eos_token_id", None)
     for token in (configured, model.config.eos_token_id, tokenizer.eos_token_id):
         ends.update(token if isinstance(token, list | tuple) else [] if token is None else [token])
-    if tokenizer.chat_template:
-        turn = (Message("user", "a"), Message("assistant", "OK"))
-        try:
-            open_turn = render(Conversation(turn), tokenizer).text
-            closed = str(
-                tokenizer.apply_chat_template([{"role": m.role, "content": m.content} for m in turn], tokenize=False)
-            )
-        except Exception:  # a template may object to this conversation in any way; then it tells us nothing
-            return frozenset(ends)
-        after = tokenizer(closed[len(open_turn) :].lstrip(), add_special_tokens=False)["input_ids"]
-        if closed.startswith(open_turn) and after and after[0] in tokenizer.all_special_ids:
+    if after := tokenizer(end_of_turn(tokenizer, template_args), add_special_tokens=False)["input_ids"]:
+        added = tokenizer.added_tokens_decoder.get(after[0])
+        if after[0] in tokenizer.all_special_ids or (added is not None and added.special):
             ends.add(after[0])
     return frozenset(ends)

@@ -139,6 +139,24 @@ def render(context: Context, template: ChatTemplate, arguments: Mapping[str, Any
     return replace(rendered, notes=(*notes, *rendered.notes))
 
 
+_REPLY = "OK"
+_FINISHED = Conversation((Message("user", "a"), Message("assistant", _REPLY)))
+
+
+def end_of_turn(template: ChatTemplate, arguments: Mapping[str, Any] | None = None) -> str:
+    """What the chat template puts after a finished answer; empty where that cannot be told.
+
+    Takes what `render` takes: a template that needs its arguments, or asks for the date, is asked as it will be.
+    """
+    try:
+        source = _source(template)
+        chat = _Chat(template, _pinned(source or "", PINNED_DATE), dict(arguments or {}))
+        _, reply, after = chat.finished(_FINISHED.messages).rpartition(_REPLY) if source else ("", "", "")
+    except Exception:  # a template may object to this conversation in any way; then it tells us nothing
+        return ""
+    return after.lstrip() if reply else ""
+
+
 class _LeftOutError(Exception):
     """The template dropped the text of a turn without a word."""
 
@@ -159,6 +177,10 @@ class _Chat:
         if pinned.text == self._with_source(messages, _pinned(self.source, _OTHER_DATE)).text:
             return pinned
         return replace(pinned, notes=(*pinned.notes, DATE_PINNED))
+
+    def finished(self, messages: Sequence[Message]) -> str:
+        """The conversation as it stands in a longer one, its last turn closed."""
+        return self._apply(messages, self.source, add_generation_prompt=False)
 
     def _with_source(self, messages: Sequence[Message], source: str) -> Rendered:
         prefill = messages[-1].content if messages[-1].role == "assistant" else ""
@@ -184,12 +206,19 @@ class _Chat:
         opened = self._apply(messages[:-1], source)
         return Rendered(opened + prefill, (PREFILL_APPENDED,), True)
 
-    def _apply(self, messages: Sequence[Message], source: str, continue_final_message: bool = False) -> str:
+    def _apply(
+        self,
+        messages: Sequence[Message],
+        source: str,
+        *,
+        continue_final_message: bool = False,
+        add_generation_prompt: bool = True,
+    ) -> str:
         text = self.template.apply_chat_template(
             [{"role": message.role, "content": message.content} for message in messages],
             chat_template=source,
             tokenize=False,
-            add_generation_prompt=not continue_final_message,
+            add_generation_prompt=add_generation_prompt and not continue_final_message,
             continue_final_message=continue_final_message,
             **self.arguments,
         )
