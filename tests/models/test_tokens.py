@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tokenizers import normalizers, pre_tokenizers
 
 from veridical.models.tokens import TextEncoder
 from veridical.prompts.chat import Rendered, delimiter
@@ -122,12 +123,36 @@ def test_characters_and_bytes_are_counted_without_the_join() -> None:
     assert (sequence.n_chars, sequence.n_bytes) == (4, 5)
 
 
-def test_an_unconditional_score_has_the_same_tokens_as_after_a_context() -> None:
+@pytest.mark.parametrize("rendered", [Rendered("The answer is"), CHAT], ids=["plain", "chat"])
+@pytest.mark.parametrize("kind", ["byte level", "sentencepiece", "space before every text"])
+def test_an_unconditional_score_has_the_same_tokens_as_after_a_context(kind: str, rendered: Rendered) -> None:
+    encoder = TextEncoder(
+        tiny.byte_level_tokenizer() if kind == "byte level" else tiny.sentencepiece_tokenizer(bos=kind.endswith("text"))
+    )
+    if kind == "space before every text":
+        backend = encoder.tokenizer.backend_tokenizer
+        backend.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+        backend.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="never", split=False)
+    for choice in ("unknown", "True"):
+        join = delimiter(rendered, choice)
+        after = encoder.sequence(rendered, join, choice)
+        assert not after.joined
+        whole = encoder.tokenizer(rendered.text + join + choice, add_special_tokens=False)["input_ids"]
+        alone = encoder.unconditional(after, choice, join)
+        assert list(alone.continuation) == whole[len(whole) - len(alone.continuation) :]
+        assert alone.continuation == after.continuation
+        assert alone.context == (encoder.tokenizer.bos_token_id,)
+        assert (alone.n_chars, alone.n_bytes) == (len(choice), len(choice))
+
+
+def test_an_unconditional_score_has_nothing_of_the_context_in_a_joined_token() -> None:
     encoder = TextEncoder(tiny.byte_level_tokenizer())
-    after = encoder.sequence(Rendered("The answer is"), " ", "unknown")
-    alone = encoder.alone("unknown", " ")
-    assert alone.continuation == after.continuation
-    assert alone.context == (encoder.tokenizer.bos_token_id,)
+    whole = encoder.tokenizer("the carpenter", add_special_tokens=False)["input_ids"]
+    first = encoder.tokenizer.decode(whole[:1])
+    rest = "the carpenter"[len(first) - 1 :]
+    joined = encoder.sequence(Rendered(first[:-1]), "", rest)
+    assert joined.joined
+    assert pieces(encoder, encoder.unconditional(joined, rest, "").continuation) == rest
 
 
 def test_generated_text_keeps_its_spaces() -> None:

@@ -101,11 +101,12 @@ class HuggingFaceModel:
         contexts = rendered if len(rendered) > 1 else rendered * len(query.continuations)
         joins = [delimiter(c, text) for c, text in zip(contexts, query.continuations, strict=True)]
         pairs = list(zip(contexts, joins, query.continuations, strict=True))
-        return Request(
-            tuple(self.encoder.sequence(context, join, text) for context, join, text in pairs),
-            tuple(self.encoder.alone(text, join) for _, join, text in pairs) if query.unconditional else (),
-            notes=notes,
+        sequences = tuple(self.encoder.sequence(context, join, text) for context, join, text in pairs)
+        alone = (
+            self.encoder.unconditional(sequence, text, join)
+            for sequence, (_, join, text) in zip(sequences, pairs, strict=True)
         )
+        return Request(sequences, tuple(alone) if query.unconditional else (), notes=notes)
 
     def answer(self, requests: Iterable[Request]) -> Iterator[tuple[int, Outcome]]:
         requests = list(requests)

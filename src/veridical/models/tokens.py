@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -72,8 +73,19 @@ class TextEncoder:
         ids = (*self.opening, *found["input_ids"])
         return ids, (before + touching[0], before + touching[-1] + 1)
 
+    def unconditional(self, sequence: TokenSequence, continuation: str, delimiter: str) -> TokenSequence:
+        """The continuation of `sequence` after nothing but the beginning of text, for its unconditional score.
+
+        Its tokens are those of the sequence: encoded alone it could have others (SentencePiece puts a space before
+        a text), and the two scores would be of different things. A joined token holds a piece of the context, so
+        there the continuation is encoded alone.
+        """
+        if sequence.joined:
+            return self.alone(continuation, delimiter)
+        return replace(sequence, context=self._start())
+
     def alone(self, continuation: str, delimiter: str) -> TokenSequence:
-        """The continuation after nothing but the beginning of text, for its unconditional score."""
+        """A text after nothing but the beginning of text."""
         tokens = self._encode(delimiter + continuation, special=False)
         return TokenSequence(self._start(), tokens, len(continuation), len(continuation.encode()))
 
@@ -113,6 +125,9 @@ class SeparateEncoder(TextEncoder):
 
     def alone(self, continuation: str, delimiter: str) -> TokenSequence:
         return self._after(self.context(Rendered("")) or self._start(), continuation)
+
+    def unconditional(self, sequence: TokenSequence, continuation: str, delimiter: str) -> TokenSequence:
+        return self.alone(continuation, delimiter)
 
     def _after(self, context: tuple[int, ...], continuation: str) -> TokenSequence:
         tokens = self._encode(continuation.lstrip(), special=bool(continuation.strip()))
