@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,6 +25,9 @@ from veridical.runs.progress import Progress
 from veridical.runs.readouts import StoredReadout
 from veridical.stats.permutation import permutation_p
 from veridical.stats.units import Floats, Ints
+
+ROWS_FOR_PROCESSES = 200
+"""From so many rows on, cross-fitted readouts go to one process a core; these take a second to start."""
 
 
 @contextlib.contextmanager
@@ -141,7 +144,7 @@ def transferred(
         found.add_outcome(CATEGORY_OUT, FULL, out, n_sets)
         with steps(progress, "control tasks", effort.control_draws) as step:
             controls = transfer.control_task(task, main, categories, effort.control_draws, effort.seed, step)
-        selectivity = _selectivity(outcome, controls)
+        selectivity = _selectivity(outcome, controls, task)
 
     layers = source.hidden(judged.name, FULL).layers
     with steps(progress, "every layer", len(layers) * (1 + effort.category_draws)) as step:
@@ -193,14 +196,18 @@ def cross(
         **{(answerer, FULL): text(answerer) for answerer in VECTORIZERS},
     }
     layers = source.hidden(suite.name, FULL).layers
-    with steps(progress, "readouts", FOLDS * (len(answerers) + len(layers))) as step:
-        for (answerer, input), features in answerers.items():
-            found.add(answerer, input, cross_fitted(rows, features, step))
-        curve = []
-        for at in layers:
-            codes = cross_fitted(rows, from_states(rows, source.states(rows, FULL, at)), step)
-            reached = float(balanced_accuracy(codes, rows.labels, len(rows.names)))
-            curve.append(LayerResult(layer=at, balanced_accuracy=reached, validation=reached))
+    swept = [from_states(rows, source.states(rows, FULL, at)) for at in layers]
+    curve = []
+    with steps(progress, "readouts", len(answerers) + len(layers)) as step:
+        every = _cross_fitted(rows, [*answerers.values(), *swept])
+        for place, codes in enumerate(every):
+            if place < len(answerers):
+                found.add(*list(answerers)[place], codes)
+            else:
+                reached = float(balanced_accuracy(codes, rows.labels, len(rows.names)))
+                at = layers[place - len(answerers)]
+                curve.append(LayerResult(layer=at, balanced_accuracy=reached, validation=reached))
+            step(1)
     record = ReadoutRecord(
         suite=suite.name,
         fitted_on=suite.name,
@@ -214,7 +221,20 @@ def cross(
     return found.stored(record), found.draws
 
 
-def _selectivity(outcome: Outcome, controls: Floats) -> Selectivity:
+def _cross_fitted(rows: Rows, every: Sequence[Features]) -> Iterator[Ints]:
+    """Answers of each of these readouts, in their order; in several processes where there is enough to do.
+
+    One regression at a time is bound by the interpreter, which threads would share.
+    """
+    if len(rows) < ROWS_FOR_PROCESSES:
+        yield from (cross_fitted(rows, features) for features in every)
+        return
+    from joblib import Parallel, delayed
+
+    yield from Parallel(n_jobs=-1, return_as="generator")(delayed(cross_fitted)(rows, features) for features in every)
+
+
+def _selectivity(outcome: Outcome, controls: Floats, task: Task) -> Selectivity:
     low, high = np.quantile(controls, [0.025, 0.975])
     return Selectivity(
         real=float(outcome.observed.balanced_accuracy),
@@ -222,6 +242,8 @@ def _selectivity(outcome: Outcome, controls: Floats) -> Selectivity:
         control_low=float(low),
         control_high=float(high),
         draws=len(controls),
+        n_sets=len(task.judged.sets),
+        n_items=len(task.judged),
     )
 
 

@@ -41,13 +41,18 @@ class LayerResult(Frozen):
 
 
 class Selectivity(Frozen):
-    """Balanced accuracy of the readout less that of the same readout on control labels: mean, and central 95 %."""
+    """Balanced accuracy of the readout less that of the same readout on control labels: mean, and central 95 %.
+
+    `n_sets` and `n_items` are those of the judged set.
+    """
 
     real: Finite
     control: Finite
     control_low: Finite
     control_high: Finite
     draws: int
+    n_sets: int = 0
+    n_items: int = 0
 
     @property
     def value(self) -> float:
@@ -102,6 +107,8 @@ class ReadoutRecord(Frozen):
                 high=found.real - found.control_low,
                 level=0.95,
                 interval=f"central 95 % of {found.draws} control tasks",
+                n_sets=found.n_sets,
+                n_items=found.n_items,
             )
         ]
 

@@ -80,13 +80,18 @@ def answer_rows(results: Results, references: Sequence[Answering]) -> list[Row]:
     return rows
 
 
-def answer_table(columns: Sequence[Column], rows: Sequence[Row], width: int) -> Iterable[RenderableType]:
-    """A row an answering; headings stand over whole blocks, so that a model's long name costs no width."""
+def answer_table(
+    columns: Sequence[Column], rows: Sequence[Row], width: int, named: str = "prompt"
+) -> Iterable[RenderableType]:
+    """A row an answering, its name under the heading `named`.
+
+    Headings stand over whole blocks, so that a model's long name costs no width.
+    """
     kept, left_out = _fit(columns, rows, width)
     widths = [_width(column, rows) for column in kept]
     names = [cell_len(row.name) for row in rows if row.answering]
     first = max(8, min(max(names, default=8), width - sum(widths)))
-    table: Table | None = grid(kept, widths, first, "prompt", header=True)
+    table: Table | None = grid(kept, widths, first, named, header=True)
     for row in rows:
         if row.answering is None:
             if table is not None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
+import numpy.typing as npt
 
 from veridical.readouts.answers import READOUT
 from veridical.report.charts import GREY, PALETTE, chart, inline
@@ -74,10 +75,10 @@ def _null(one: ReadOut, measure: str) -> Row | None:
     null = next((n for n in one.record.nulls if (n.answerer, n.input, n.measure) == (READOUT, "full", measure)), None)
     if draws is None or null is None:
         return None
-    low, high = min(float(draws.min()), null.observed), max(float(draws.max()), null.observed)
-    if low == high:
+    edges = _edges(np.append(draws, null.observed))
+    if edges is None:
         return None
-    counts, edges = np.histogram(draws, bins=BINS, range=(low, high))
+    counts, _ = np.histogram(draws, bins=edges)
     rows = [
         {"from": float(a), "to": float(b), "draws": int(n)}
         for a, b, n in zip(edges[:-1], edges[1:], counts, strict=True)
@@ -89,6 +90,7 @@ def _null(one: ReadOut, measure: str) -> Row | None:
             x=alt.X("from:Q", title=spaced(measure)),
             x2="to:Q",
             y=alt.Y("draws:Q", title="draws"),
+            y2=alt.datum(0),
             tooltip=[alt.Tooltip("from:Q", format=".2f"), alt.Tooltip("to:Q", format=".2f"), alt.Tooltip("draws:Q")],
         )
     )
@@ -99,6 +101,18 @@ def _null(one: ReadOut, measure: str) -> Row | None:
     )
     told = f"{null.draws:,} draws, mean {number(null.mean)}; observed {number(null.observed)}, p {p_value(null.p)}"
     return chart(f"Null of {spaced(measure)}: labels permuted within their groups", told, [bars, rule], 220)
+
+
+def _edges(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None:
+    """Bins for a histogram: around each value where these are few (counts of pairs), else of equal width."""
+    distinct = np.unique(np.round(values, 9))
+    if len(distinct) < 2:
+        return None
+    step = np.diff(distinct).min()
+    n = round(float((distinct[-1] - distinct[0]) / step)) + 1
+    if n <= BINS:
+        return np.asarray(distinct[0] + step * (np.arange(n + 1) - 0.5))
+    return np.linspace(distinct[0], distinct[-1], BINS + 1)
 
 
 def _phrases(one: ReadOut) -> Row | None:

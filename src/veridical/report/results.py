@@ -14,6 +14,7 @@ from typing import Self
 
 from veridical.items import Factor
 from veridical.judge.measure import Measure
+from veridical.readouts.answers import MODE as READOUT_MODE
 from veridical.readouts.answers import OPTION_LOGITS, TEXT_BASELINES
 from veridical.report.texts import GROUPS, is_difference, spaced
 
@@ -167,7 +168,8 @@ class Results:
             parts.append(spaced(answering.answerer))
         if answering.input != "full":
             parts.append(spaced(answering.input))
-        if self.several_modes and answering.prompt and answering.mode != "loglikelihood":
+        # A readout and its baselines answer in one mode only.
+        if self.several_modes and answering.prompt and answering.mode not in ("loglikelihood", READOUT_MODE):
             parts.append(answering.mode)
         return parts
 

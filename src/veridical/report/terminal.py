@@ -24,6 +24,7 @@ from veridical.judge.measure import Measure
 from veridical.report.answer_table import Column, answer_rows, answer_table, estimates, grid, value_of
 from veridical.report.comparisons import AGREEMENT, LEADING, Comparison, comparisons
 from veridical.report.comparisons import columns as contrast_columns
+from veridical.report.evidence_table import evidence_table, is_evidence
 from veridical.report.merge_table import is_merge, merge_table
 from veridical.report.plain import plain
 from veridical.report.results import Answering, Results, contrast_name
@@ -75,7 +76,8 @@ def _suite(suite: Suite, results: Results, width: int) -> Iterable[RenderableTyp
     heading = f"{suite.name} {suite.version}: {len(suite.items):,} items, {len(suite.grouping().sets()):,} sets"
     yield Text(printable(heading), style="bold")
     if not results.imperfective:
-        yield from merge_table(results, width) if is_merge(results) else _generic(results, width)
+        table = merge_table if is_merge(results) else evidence_table if is_evidence(results) else _generic
+        yield from table(results, width)
         yield from _agreement(results)
         return
     yield from answer_table(_imperfective_columns(results), answer_rows(results, results.references), width)

@@ -1,0 +1,68 @@
+"""What the terminal shows of "same evidence, different targets": one table, a row an answerer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from veridical.readouts.answers import MODE as READOUT_MODE
+from veridical.report.answer_table import RULE, Column, Row, answer_table, estimates, value_of
+from veridical.report.results import Answering, Results
+from veridical.report.texts import level, not_ok, number, spaced
+
+
+def is_evidence(results: Results) -> bool:
+    """Whether the suite is judged by the measures of evidence and its targets."""
+    return any(name == "address_accuracy" for _, name, _ in results.index)
+
+
+def evidence_table(results: Results, width: int) -> Iterable[RenderableType]:
+    """Balanced accuracy, complete pairs in all and by kind, and the label's two steps."""
+    has_pairs = any(name == "pair_recovery" for _, name, _ in results.index)
+
+    def pairs(heading: str, kind: str, drop: int) -> Column:
+        return Column(heading, lambda a: number(value_of(results.get(a, "pair_recovery", kind=kind))), drop=drop)
+
+    columns = [estimates("balanced", lambda a: results.get(a, "balanced_accuracy"))]
+    if has_pairs:
+        columns += [
+            estimates("pairs", lambda a: results.get(a, "pair_recovery")),
+            pairs("Favors", "Favors", 4),
+            pairs("Challenges", "Challenges", 3),
+        ]
+    columns += [
+        Column("address", lambda a: number(value_of(results.get(a, "address_accuracy")))),
+        Column("polarity", lambda a: number(value_of(results.get(a, "polarity_accuracy"))), drop=2),
+        Column("not ok", lambda a: "" if a.constant else str(not_ok(results.statuses(a))), drop=1),
+    ]
+    yield from answer_table(columns, _rows(results), width, "answered by")
+    percent = next((level(measure) for measure in results.measures if measure.level is not None), "")
+    told = "balanced: mean recall over the gold labels that occur. "
+    if has_pairs:
+        told += "pairs: both endpoints right, in all and by kind. "
+    told += "address: is the target addressed? polarity: of those taken as addressed, what it says."
+    yield Text(f"{told}{f' Intervals: {percent}.' if percent else ''}", style="dim")
+
+
+def _rows(results: Results) -> list[Row]:
+    """Under each model and prompt, who answered and what was shown; below a rule, constant answers."""
+    rows: list[Row] = []
+    own = [answering for answering in (*results.answers, *results.references) if not answering.constant]
+    for heading in dict.fromkeys(_heading(answering) for answering in own):
+        rows.append(Row(" · ".join(heading)))
+        rows += [Row(f"  {_name(answering)}", answering) for answering in own if _heading(answering) == heading]
+    constant = [Row(results.name(answering), answering) for answering in results.references if answering.constant]
+    return [*rows, RULE, *constant] if constant else rows
+
+
+def _heading(answering: Answering) -> tuple[str, ...]:
+    return tuple(part for part in (answering.model, answering.prompt) if part)
+
+
+def _name(answering: Answering) -> str:
+    """`answers`, `answers · generate`, `readout · no evidence`."""
+    who = "answers" if answering.answerer == "model" else spaced(answering.answerer)
+    mode = answering.mode if answering.mode not in ("loglikelihood", READOUT_MODE) else ""
+    return " · ".join(filter(None, (who, mode, spaced(answering.input) if answering.input != "full" else "")))
