@@ -17,6 +17,7 @@ from veridical.engine.generation import Generated, Generator
 from veridical.engine.hidden import HiddenStates
 from veridical.engine.memory import Budget
 from veridical.engine.plain import PlainGenerator, plain_scorer
+from veridical.engine.positions import turning_points
 from veridical.engine.scoring import PackedScorer
 from veridical.engine.targets import Scored
 
@@ -142,6 +143,8 @@ def not_shareable(model: PreTrainedModel) -> str:
     config = model.config.get_text_config()
     if model.config.is_encoder_decoder:
         return "an encoder-decoder"
+    if lengths := turning_points(model):
+        return f"rotary frequencies that change past {lengths[0]} tokens (LongRoPE)"
     layers = set(getattr(config, "layer_types", None) or ["full_attention"])
     if odd := sorted(layers - {"full_attention"}):
         return f"layers of kind {', '.join(odd)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from itertools import groupby
@@ -14,6 +15,7 @@ from veridical.engine.generation import Generated
 from veridical.engine.hidden import HiddenStates
 from veridical.engine.logits import only_rows, rows_that_fit, target_log_probabilities
 from veridical.engine.memory import Budget
+from veridical.engine.positions import turning_points
 from veridical.engine.seq2seq import EncoderDecoderScorer, decoder_start
 from veridical.engine.targets import Scored, run_tokens
 
@@ -26,6 +28,7 @@ class PlainScorer:
         self.budget = budget
         self.max_rows = rows_that_fit(model)
         self.n_tokens_run = 0
+        self._turning_points = turning_points(model)
 
     def score(self, sequences: Sequence[Scored], hidden: HiddenStates | None = None) -> Iterator[tuple[int, float]]:
         """(index, log-likelihood of the continuation) for each sequence that has one, as it is finished.
@@ -63,13 +66,17 @@ class PlainScorer:
         for index in sorted(range(len(sequences)), key=lengths.__getitem__, reverse=True):
             more = len(sequences[index].continuation)
             width = lengths[batch[0]] if batch else 0
-            if batch and ((len(batch) + 1) * width > self.budget.batch_tokens or rows + more > self.max_rows):
+            full = (len(batch) + 1) * width > self.budget.batch_tokens or rows + more > self.max_rows
+            if batch and (full or self._side(lengths[index]) != self._side(width)):
                 yield batch
                 batch, rows = [], 0
             batch.append(index)
             rows += more
         if batch:
             yield batch
+
+    def _side(self, length: int) -> int:
+        return bisect_left(self._turning_points, length)
 
     def _sums(self, sequences: Sequence[Scored]) -> list[float]:
         device = self.model.device
@@ -117,7 +124,8 @@ def plain_scorer(model: PreTrainedModel, budget: Budget) -> PlainScorer | Encode
 class PlainGenerator:
     """Greedy decoding with the model's own `generate`, in batches of prompts of one length.
 
-    Of one length, because padding on the left is not invisible to every architecture (state-space layers see it).
+    Of one length, because padding on the left is not invisible to every architecture (state-space layers see it), and
+    because LongRoPE turns the positions of all of a batch by its longest sequence.
     """
 
     def __init__(self, model: PreTrainedModel, budget: Budget, stop: frozenset[int]) -> None:
