@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -47,6 +48,40 @@ def test_other_causal_models_are_scored_and_decoded_as_one_sequence_at_a_time(ki
             assert (found[index].tokens, found[index].finish) == one_prompt_at_a_time(model, prompt, 10)
 
 
+SETTINGS: dict[str, dict[str, Any]] = {
+    "repetition penalty": {"repetition_penalty": 3.0},
+    "no repeated pair": {"no_repeat_ngram_size": 1},
+    "beams": {"num_beams": 3, "length_penalty": 5.0},
+    "sampling": {"do_sample": True, "temperature": 5.0},
+    "forced last token": {"forced_eos_token_id": 9},
+    "forced first token": {"forced_bos_token_id": 9},
+    "suppressed tokens": {"suppress_tokens": list(range(30))},
+    "suppressed first tokens": {"begin_suppress_tokens": list(range(50))},
+    "bad words": {"bad_words_ids": [[token] for token in range(30)]},
+    "a bias": {"sequence_bias": [[[9], 50.0]]},
+    "a minimum": {"min_new_tokens": 9},
+    "a time limit": {"max_time": 1e-9},
+    "other ends": {"eos_token_id": list(range(30))},
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("make", [tiny.mistral_with_window, tiny.t5])
+def test_settings_that_came_with_a_checkpoint_change_no_greedy_text(
+    make: Callable[[int], PreTrainedModel], setting: str
+) -> None:
+    model = make(VOCABULARY)
+    asked = [prompt[-9:] for prompt in prompts(seed=5, n=4)]
+    for name, value in SETTINGS[setting].items():
+        setattr(model.generation_config, name, value)
+    before = model.generation_config.to_dict()
+    found = dict(Engine(model, stop=STOP, batch_tokens=100).generate(asked, 8))
+    assert model.generation_config.to_dict() == before
+    for index, prompt in enumerate(asked):
+        expected = one_answer_at_a_time if model.config.is_encoder_decoder else one_prompt_at_a_time
+        assert (found[index].tokens, found[index].finish) == expected(model, prompt, 8)
+
+
 @pytest.fixture(scope="module")
 def t5() -> PreTrainedModel:
     return tiny.t5(VOCABULARY)
@@ -58,6 +93,16 @@ def decoder_logits(model: PreTrainedModel, context: tuple[int, ...], answer: tup
         output = model(input_ids=torch.tensor([context]), decoder_input_ids=torch.tensor([(0, *answer)]))
     logits: torch.Tensor = output.logits[0].double()
     return logits
+
+
+def one_answer_at_a_time(model: PreTrainedModel, prompt: tuple[int, ...], limit: int) -> tuple[tuple[int, ...], str]:
+    tokens: list[int] = []
+    while len(tokens) < limit:
+        token = int(decoder_logits(model, prompt, tuple(tokens))[-1].argmax())
+        if token in STOP:
+            return tuple(tokens), "stop"
+        tokens.append(token)
+    return tuple(tokens), "length"
 
 
 def one_pair_at_a_time(model: PreTrainedModel, sequence: TokenSequence) -> float:
@@ -94,15 +139,7 @@ def test_an_encoder_decoder_s_text_is_that_of_one_prompt_at_a_time(t5: PreTraine
     asked = [draw(source.randint(1, 9), VOCABULARY, source) for _ in range(25)]
     found = dict(Engine(t5, stop=STOP, batch_tokens=60).generate(asked, limit))
     for index, prompt in enumerate(asked):
-        tokens: list[int] = []
-        finish = "length"
-        while len(tokens) < limit:
-            token = int(decoder_logits(t5, prompt, tuple(tokens))[-1].argmax())
-            if token in STOP:
-                finish = "stop"
-                break
-            tokens.append(token)
-        assert (found[index].tokens, found[index].finish) == (tuple(tokens), finish)
+        assert (found[index].tokens, found[index].finish) == one_answer_at_a_time(t5, prompt, limit)
     assert {generated.finish for generated in found.values()} == {"stop", "length"}
 
 

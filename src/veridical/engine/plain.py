@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from itertools import groupby
 
 import torch
@@ -121,6 +121,23 @@ def plain_scorer(model: PreTrainedModel, budget: Budget) -> PlainScorer | Encode
     return EncoderDecoderScorer(model, budget) if model.config.is_encoder_decoder else PlainScorer(model, budget)
 
 
+@contextmanager
+def _no_generation_defaults(model: PreTrainedModel) -> Iterator[None]:
+    """Within this context `model.generate` takes nothing from the settings that came with the checkpoint.
+
+    It fills in from them whatever a caller leaves open: a repetition penalty, beams, forced or suppressed tokens, a
+    time limit. Greedy text is the arg max of every step, here as where prefixes are shared. Of an encoder-decoder the
+    start token alone is kept, without which its decoder has nothing to run; a forced first token is not, since a
+    decoder starts without it, and scores do not have it either.
+    """
+    own = model.generation_config
+    model.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        model.generation_config = own
+
+
 class PlainGenerator:
     """Greedy decoding with the model's own `generate`, in batches of prompts of one length.
 
@@ -151,17 +168,17 @@ class PlainGenerator:
             for start in range(0, len(indices), at_once):
                 batch = indices[start : start + at_once]
                 ids = torch.tensor([prompts[index] for index in batch], device=self.model.device)
-                output = self.model.generate(  # type: ignore[operator]
-                    ids,
-                    attention_mask=torch.ones_like(ids),
-                    generation_config=GenerationConfig(  # type: ignore[no-untyped-call]
-                        max_new_tokens=max_new_tokens,
-                        do_sample=False,
-                        eos_token_id=sorted(self.stop) or None,
-                        pad_token_id=min(self.stop, default=0),
-                        decoder_start_token_id=start_token,
-                    ),
+                wanted = GenerationConfig(  # type: ignore[no-untyped-call]
+                    max_new_tokens=max_new_tokens,
+                    do_sample=False,
+                    eos_token_id=sorted(self.stop) or None,
+                    pad_token_id=min(self.stop, default=0),
+                    decoder_start_token_id=start_token,
                 )
+                with _no_generation_defaults(self.model):
+                    output = self.model.generate(  # type: ignore[operator]
+                        ids, attention_mask=torch.ones_like(ids), generation_config=wanted
+                    )
                 new = output[:, 1:] if start_token is not None else output[:, length:]
                 yield from zip(batch, (self._cut(row) for row in new.tolist()), strict=True)
 
