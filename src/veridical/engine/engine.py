@@ -15,11 +15,13 @@ from transformers import PreTrainedModel
 from veridical.engine.attention import UnsupportedAttentionError
 from veridical.engine.generation import Generated, Generator
 from veridical.engine.hidden import HiddenStates
-from veridical.engine.memory import Budget
+from veridical.engine.memory import Budget, is_out_of_memory
 from veridical.engine.plain import PlainGenerator, plain_scorer
 from veridical.engine.positions import turning_points
 from veridical.engine.scoring import PackedScorer
-from veridical.engine.targets import Scored
+from veridical.engine.targets import Scored, run_tokens
+from veridical.engine.trial import bare_scores, largest, refuse_unless_causal, settle_inputs
+from veridical.errors import UserError
 
 VERSION = "1"
 """Part of every request's key: raised when a change of the engine can move a score."""
@@ -61,7 +63,15 @@ class Engine:
         self.budget = Budget(batch_tokens or default_batch_tokens(model))
         self._plain = plain_scorer(model, self.budget)
         self._packed = PackedScorer(model, self.budget)
-        self.path, self.reason = self._choose()
+        try:
+            self.path, self.reason = self._choose()
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            raise UserError(
+                f"a pass of a few tokens through {type(model).__name__} does not fit into the memory of "
+                f"{model.device.type}: free some, or give a smaller model"
+            ) from error
         self._generator = (
             Generator(model, self.budget, stop) if self.path == "packed" else PlainGenerator(model, self.budget, stop)
         )
@@ -96,14 +106,22 @@ class Engine:
         return self._generator.generate(prompts, max_new_tokens)
 
     def _choose(self) -> tuple[Path, str]:
+        tolerance = TOLERANCE.get(self.model.dtype, 1e-4)
+        sequences = samples(self.model)
+        if not self.model.config.is_encoder_decoder:
+            refuse_unless_causal(self.model, run_tokens(sequences[1]))
+            settle_inputs(self.model, [sequences[1], sequences[-1]], tolerance)
         if reason := not_shareable(self.model):
             return "plain", reason
         try:
             difference = self.sharing_error()
+            from_bare = largest_difference(self._packed_trial(sequences[:2]), bare_scores(self.model, sequences[:2]))
         except (UnsupportedAttentionError, TypeError, AttributeError, ValueError, RuntimeError) as error:
+            if is_out_of_memory(error):
+                raise
             return "plain", f"packed attention does not run: {error}"
         self.trial_error = difference
-        tolerance = TOLERANCE.get(self.model.dtype, 1e-4)
+        difference = max(difference, from_bare)
         if not difference <= tolerance:
             return "plain", f"shared prefixes move a log-likelihood by {difference:.2g}, more than {tolerance:g}"
         return "packed", ""
@@ -114,18 +132,25 @@ class Engine:
         NaN counts as infinite.
         """
         sequences = samples(self.model)
-        packed = dict(PackedScorer(self.model, Budget(SMALL_BATCH)).score(sequences))
-        plain = dict(self._plain.score(sequences))
-        return largest_difference(packed, plain)
+        plain = dict(plain_scorer(self.model, self.budget).score(sequences))
+        return largest_difference(self._packed_trial(sequences), plain)
+
+    def _packed_trial(self, sequences: Sequence[Sample]) -> dict[int, float]:
+        return dict(PackedScorer(self.model, Budget(SMALL_BATCH)).score(sequences))
 
 
 def samples(model: PreTrainedModel) -> list[Sample]:
-    """A few short sequences that share prefixes of several lengths; their tokens are drawn with a fixed seed."""
+    """A few short sequences that share prefixes of several lengths; their tokens are drawn with a fixed seed.
+
+    Padding is not among them: no text has it, and some models give it no position of its own.
+    """
     vocabulary = int(model.config.get_text_config().vocab_size)
+    padding = getattr(model.config.get_text_config(), "pad_token_id", None)
     generator = torch.Generator().manual_seed(0)
 
     def draw(n: int) -> tuple[int, ...]:
-        return tuple(torch.randint(vocabulary, (n,), generator=generator).tolist())
+        drawn = torch.randint(vocabulary, (n,), generator=generator).tolist()
+        return tuple((token + 1) % vocabulary if token == padding else token for token in drawn)
 
     stem, branch = draw(12), draw(5)
     found = [Sample(stem, draw(2)), Sample(stem + branch, draw(3)), Sample(stem + branch, draw(1))]
@@ -134,8 +159,7 @@ def samples(model: PreTrainedModel) -> list[Sample]:
 
 def largest_difference(one: Mapping[int, float], other: Mapping[int, float]) -> float:
     """The largest distance between two values of one key; infinite where one is not a number."""
-    differences = [abs(value - other[key]) for key, value in one.items()]
-    return max(difference if difference == difference else float("inf") for difference in differences)
+    return largest([abs(value - other[key]) for key, value in one.items()])
 
 
 def not_shareable(model: PreTrainedModel) -> str:

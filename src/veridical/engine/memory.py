@@ -11,12 +11,15 @@ R = TypeVar("R")
 
 LEAST_BATCH_TOKENS = 16
 
+NO_MORE = ("can't allocate memory", "not enough memory", "out of memory", "_STATUS_ALLOC_FAILED")
+"""What allocators say that have no type of error of their own: the CPU's, other accelerators', CUDA libraries'."""
+
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether an allocator, of the accelerator or of the CPU, said that there is no more."""
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
         return True
-    return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+    return isinstance(error, RuntimeError) and any(words in str(error) for words in NO_MORE)
 
 
 class Budget:
