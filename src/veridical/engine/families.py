@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from veridical.engine.trie import Trie
 
 WORTH_SHARING_TOKENS = 16
-WORTH_SHARING_PROMPTS = 4
-"""A prefix is split off for these many prompts or more; fewer would only leave the batch half empty."""
+WORTH_SHARING_PROMPTS = 32
+"""A prefix is split off for these many prompts or more, or where all share it.
+
+Families run one after the other, so each holds the next until its longest answer is done. Fewer prompts than half of
+the slots leave steps so empty that this costs more than a prefix read once a step saves.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,8 @@ def _split(
         segment = trie.segments[child]
         # A prompt that ends inside the shared part would have nothing of its own left.
         reach = min(segment.end, min(len_ for len_ in _lengths(trie, below[child])) - 1)
-        if len(below[child]) >= WORTH_SHARING_PROMPTS and reach - n_shared >= WORTH_SHARING_TOKENS:
+        enough = len(below[child]) >= WORTH_SHARING_PROMPTS or len(below[child]) == len(prompts) > 1
+        if enough and reach - n_shared >= WORTH_SHARING_TOKENS:
             rest -= set(below[child])
             grandchildren = segment.children if reach == segment.end else ()
             yield from _split(trie, below, grandchildren, reach, below[child])
