@@ -14,7 +14,7 @@ import torch
 from veridical.items import Status
 from veridical.models import load
 from veridical.models.hf import HuggingFaceModel, stop_tokens
-from veridical.models.protocol import GenerationSettings, LanguageModel, Outcome, Query, Request
+from veridical.models.protocol import GenerationSettings, LanguageModel, Outcome, Query, Request, TokenSequence
 from veridical.prompts.template import Conversation, Message, PlainText
 
 from ..engine.sequences import one_at_a_time, tolerance
@@ -121,8 +121,6 @@ def test_what_is_too_long_is_skipped_and_said_not_cut(model: HuggingFaceModel) -
 
 
 def test_the_last_token_that_fits_is_scored_and_one_more_is_not(model: HuggingFaceModel) -> None:
-    from veridical.models.protocol import TokenSequence
-
     for n_context, expected in [(255, Status.OK), (256, Status.OK), (257, Status.TOO_LONG)]:
         request = Request((TokenSequence((7,) * n_context, (8,)),))
         assert answers(model, [request])[0].status is expected
@@ -140,6 +138,45 @@ def test_scores_that_are_no_numbers_are_said() -> None:
         broken.engine.model.get_output_embeddings().weight[5] = math.nan
     outcome = answers(broken, [broken.prepare(asked("Is it?", "True", "False"))])[0]
     assert outcome.status is Status.NON_FINITE
+
+
+@pytest.mark.parametrize("kind", ["causal", "window", "encoder-decoder"])
+def test_text_from_logits_that_are_no_numbers_is_said(kind: str) -> None:
+    tokenizer = tiny.byte_level_tokenizer()
+    made = {"causal": tiny.llama, "window": tiny.mistral_with_window, "encoder-decoder": tiny.t5}[kind](len(tokenizer))
+    with torch.no_grad():
+        made.get_output_embeddings().weight.fill_(math.nan)
+    broken = HuggingFaceModel("tiny", made, tokenizer, weights="w")
+    outcome = answers(broken, [broken.prepare(asked("Is it?"), GenerationSettings(4))])[0]
+    assert (outcome.status, outcome.text, outcome.n_tokens) == (Status.NON_FINITE, "", 0)
+    assert "not numbers" in outcome.detail
+
+
+@pytest.mark.parametrize("made", [tiny.llama, tiny.gpt2, tiny.mistral_with_window])
+def test_an_answer_has_the_room_that_its_prompt_leaves(made: Any) -> None:
+    tokenizer = tiny.byte_level_tokenizer()
+    model = HuggingFaceModel("tiny", made(len(tokenizer)), tokenizer, weights="w")
+    lengths = [(1, 3), (245, 3), (250, 30), (251, 30), (252, 30), (252, 2), (255, 30), (256, 1)]
+    source = random.Random(1)
+    prompts = [tuple(source.randrange(8, 300) for _ in range(n)) for n, _ in lengths]
+    requests = [
+        Request((TokenSequence(prompt),), settings=GenerationSettings(limit))
+        for prompt, (_, limit) in zip(prompts, lengths, strict=True)
+    ]
+    found = answers(model, requests)
+    assert found[-1].status is Status.TOO_LONG
+    for outcome, prompt, (n, limit) in zip(found[:-1], prompts, lengths, strict=False):
+        ids = torch.tensor([prompt])
+        written = model.engine.model.generate(
+            ids,
+            attention_mask=torch.ones_like(ids),
+            max_new_tokens=min(limit, 256 - n),
+            do_sample=False,
+            eos_token_id=sorted(model.engine.stop),
+            pad_token_id=2,
+        )[0, n:]
+        kept = [token for token in written.tolist() if token not in model.engine.stop]
+        assert (outcome.text, outcome.n_tokens) == (model.encoder.decode(tuple(kept)), len(kept))
 
 
 def test_generation_stops_at_the_end_of_the_turn() -> None:

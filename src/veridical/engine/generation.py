@@ -21,13 +21,23 @@ SLOT_MEMORY = 2**30
 """Bytes of keys and values that the slots of a batch may take."""
 MOST_SLOTS = 64
 
+_NONE = -1
+"""In the place of a token: there is no best one."""
+
+Limit = int | Sequence[int]
+"""Most new tokens: of every prompt, or one number a prompt."""
+
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """Token ids without the stop token, and why they end: `stop`, or `length` at the limit."""
+    """Token ids without the stop token, and why they end.
+
+    `stop`; `length` at the limit; `non_finite` where the logits of the next token were not numbers, so that there is
+    no best one.
+    """
 
     tokens: tuple[int, ...]
-    finish: Literal["stop", "length"]
+    finish: Literal["stop", "length", "non_finite"]
 
 
 @dataclass(slots=True)
@@ -36,6 +46,7 @@ class _Open:
 
     prompt: int
     position: int
+    limit: int
     tokens: list[int] = field(default_factory=list)
 
 
@@ -47,51 +58,55 @@ class Generator:
         self.budget = budget
         self.stop = stop
 
-    def generate(self, prompts: Sequence[tuple[int, ...]], max_new_tokens: int) -> Iterator[tuple[int, Generated]]:
+    def generate(self, prompts: Sequence[tuple[int, ...]], max_new_tokens: Limit) -> Iterator[tuple[int, Generated]]:
         """(index, what was generated) for each non-empty prompt, as it is finished."""
+        limits = [max_new_tokens] * len(prompts) if isinstance(max_new_tokens, int) else max_new_tokens
         return self.budget.each(
-            len(prompts), lambda indices: self._generate([prompts[i] for i in indices], max_new_tokens)
+            len(prompts),
+            lambda indices: self._generate([prompts[i] for i in indices], [limits[i] for i in indices]),
         )
 
     @torch.inference_mode()
-    def _generate(self, prompts: Sequence[tuple[int, ...]], max_new_tokens: int) -> Iterator[tuple[int, Generated]]:
+    def _generate(self, prompts: Sequence[tuple[int, ...]], limits: Sequence[int]) -> Iterator[tuple[int, Generated]]:
         for family in families(prompts):
-            yield from self._run(family, prompts, max_new_tokens)
+            yield from self._run(family, prompts, limits)
 
     def _run(
-        self, family: Family, prompts: Sequence[tuple[int, ...]], max_new_tokens: int
+        self, family: Family, prompts: Sequence[tuple[int, ...]], limits: Sequence[int]
     ) -> Iterator[tuple[int, Generated]]:
         prefix = self._shared(prompts[family.prompts[0]][: family.n_shared])
         # In order of their tokens, neighbours begin alike and share what is to be run of them.
         waiting = sorted(family.prompts, key=prompts.__getitem__, reverse=True)
-        longest = max(len(prompts[index]) for index in waiting) - family.n_shared
-        slots = Slots(prefix, self._n_slots(longest + max_new_tokens, len(waiting)), longest + max_new_tokens)
+        capacity = max(len(prompts[index]) + limits[index] for index in waiting) - family.n_shared
+        slots = Slots(prefix, self._n_slots(capacity, len(waiting)), capacity)
         active: list[_Open] = []
         while waiting or active:
             # Prefilling a few prompts at a time costs a pass over the weights for little; wait for an eighth.
             if waiting and (not active or slots.free * 8 >= slots.n + slots.free):
                 batch = self._next_batch(waiting, prompts, family.n_shared, slots.free)
                 logits = self._prefill(batch, prompts, family.n_shared, slots)
-                active.extend(_Open(index, len(prompts[index])) for index in batch)
+                active.extend(_Open(index, len(prompts[index]), limits[index]) for index in batch)
                 fresh = active[-len(batch) :]
             else:
                 logits = self._step(active, slots)
                 fresh = active
-            for sequence, token in zip(fresh, logits.argmax(dim=-1).tolist(), strict=True):
+            for sequence, token in zip(fresh, _best(logits), strict=True):
                 sequence.tokens.append(token)
-            yield from self._finished(active, slots, max_new_tokens)
+            yield from self._finished(active, slots)
 
-    def _finished(self, active: list[_Open], slots: Slots, max_new_tokens: int) -> Iterator[tuple[int, Generated]]:
+    def _finished(self, active: list[_Open], slots: Slots) -> Iterator[tuple[int, Generated]]:
         for slot in reversed(range(len(active))):
             sequence = active[slot]
-            stopped = sequence.tokens[-1] in self.stop
-            if not stopped and len(sequence.tokens) < max_new_tokens:
+            last = sequence.tokens[-1]
+            if last != _NONE and last not in self.stop and len(sequence.tokens) < sequence.limit:
                 continue
             slots.leave(slot)
             active[slot] = active[-1]
             active.pop()
-            tokens = sequence.tokens[:-1] if stopped else sequence.tokens
-            yield sequence.prompt, Generated(tuple(tokens), "stop" if stopped else "length")
+            if last == _NONE or last in self.stop:
+                yield sequence.prompt, Generated(tuple(sequence.tokens[:-1]), "non_finite" if last == _NONE else "stop")
+            else:
+                yield sequence.prompt, Generated(tuple(sequence.tokens), "length")
 
     def _next_batch(
         self, waiting: list[int], prompts: Sequence[tuple[int, ...]], n_shared: int, free: int
@@ -159,6 +174,15 @@ class Generator:
         size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
         a_token: int = 2 * config.num_hidden_layers * heads * size * self.model.dtype.itemsize
         return max(1, min(MOST_SLOTS, n_prompts, self.budget.batch_tokens, SLOT_MEMORY // (a_token * capacity)))
+
+
+def _best(logits: torch.Tensor) -> list[int]:
+    """The token of the largest logit in each row of [n, vocabulary]; `_NONE` where one is NaN, or the largest infinite.
+
+    The arg max takes a NaN for the largest, so its value tells.
+    """
+    best = logits.argmax(dim=-1, keepdim=True)
+    return torch.where(logits.gather(-1, best).isfinite(), best, _NONE).squeeze(-1).tolist()
 
 
 def _places(trie: Trie, packed: Packed, end: int) -> list[int]:

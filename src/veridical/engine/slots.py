@@ -43,6 +43,9 @@ class Slots:
     def leave(self, slot: int) -> None:
         """Free a slot; the last one in use moves into it."""
         last = self.n - 1
+        # What the next one here does not write over has no weight, but no weight times NaN is NaN.
+        for states in self.values:
+            states[slot].zero_()
         if slot != last:
             length = int(self.lengths[last])
             for states in (*self.keys, *self.values):

@@ -11,8 +11,10 @@ import numpy.typing as npt
 from transformers import PreTrainedModel
 
 from veridical.engine.engine import Engine
+from veridical.engine.generation import Generated
 from veridical.engine.hidden import HiddenStates, blocks
 from veridical.engine.probes import NEW_TOKENS, TEXTS, Probes, probe
+from veridical.engine.writing import write
 from veridical.errors import UserError
 from veridical.items import Mode, Status, digest
 from veridical.models.checkpoint import config_state, longest_sequence, tokenizer_state
@@ -201,24 +203,27 @@ class HuggingFaceModel:
         return HiddenStates(self.engine.model, reading.layers, spans)
 
     def _generate(self, requests: Sequence[Request], indices: Sequence[int]) -> Iterator[tuple[int, Outcome]]:
-        by_limit: dict[int, dict[tuple[int, ...], list[int]]] = {}
+        """Equal prompts with one limit run once. Near the end of the window a limit is what there is room for."""
+        waiting: dict[tuple[tuple[int, ...], int], list[int]] = {}
         for index in indices:
             prompt, settings = requests[index].sequences[0].context, requests[index].settings
             assert settings is not None
             room = self.longest - (0 if self._two_sided else len(prompt))
-            limit = min(settings.max_new_tokens, room)
-            by_limit.setdefault(limit, {}).setdefault(prompt, []).append(index)
-        for limit, prompts in by_limit.items():
-            distinct = list(prompts)
-            for place, generated in self.engine.generate(distinct, limit):
-                outcome = Outcome(
-                    Status.OK,
-                    text=self.encoder.decode(generated.tokens),
-                    n_tokens=len(generated.tokens),
-                    finish=generated.finish,
-                )
-                for index in prompts[distinct[place]]:
-                    yield index, outcome
+            waiting.setdefault((prompt, min(settings.max_new_tokens, room)), []).append(index)
+        distinct = list(waiting)
+        for place, generated in write(
+            self.engine, [prompt for prompt, _ in distinct], [limit for _, limit in distinct]
+        ):
+            outcome = self._written(generated)
+            for index in waiting[distinct[place]]:
+                yield index, outcome
+
+    def _written(self, generated: Generated) -> Outcome:
+        text, n_tokens = self.encoder.decode(generated.tokens), len(generated.tokens)
+        if generated.finish == "non_finite":
+            detail = f"logits that are not numbers after {n_tokens} tokens"
+            return Outcome(Status.NON_FINITE, text=text, n_tokens=n_tokens, detail=detail)
+        return Outcome(Status.OK, text=text, n_tokens=n_tokens, finish=generated.finish)
 
 
 def _bare(sequence: TokenSequence) -> TokenSequence:
