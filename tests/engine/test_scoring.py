@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import random
 
 import pytest
 import torch
 from transformers import PreTrainedModel
 
+from veridical.engine.attention import Path
 from veridical.engine.engine import Engine
 from veridical.engine.logits import target_log_probabilities
 from veridical.engine.memory import Budget
@@ -109,6 +111,41 @@ def test_a_subtree_too_large_for_one_square_block_is_scored_alike() -> None:
         for n, m in [(0, 3), (5, 9), (40, 2), (5, 1)]
     ]
     assert_scores(dict(PackedScorer(model, Budget(2_000)).score(sequences)), model, sequences)
+
+
+def test_a_chain_of_prefixes_may_be_as_deep_as_a_text_is_long() -> None:
+    """Every prefix of a text is scored: a plan a level deep for each, and memory for the keys and values of one."""
+    model = tiny.llama(VOCABULARY, max_position_embeddings=1500, num_hidden_layers=1)
+    text = draw(1200, VOCABULARY, random.Random(10))
+    sequences = [TokenSequence(text[:n], text[n : n + 1]) for n in range(1, len(text))]
+    found = dict(PackedScorer(model, Budget(64)).score(sequences))
+    with torch.no_grad():
+        shares = torch.log_softmax(copy.deepcopy(model).double()(torch.tensor([text])).logits[0], dim=-1)
+    for index, sequence in enumerate(sequences):
+        expected = float(shares[len(sequence.context) - 1, sequence.continuation[0]])
+        assert found[index] == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_cached_prefix_is_held_once_however_many_pieces_it_came_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = MODELS["rotary positions, grouped heads"]
+    held: list[set[tuple[int, int]]] = []
+    extend = Path.extend
+
+    def extended(path: Path, length: int) -> None:
+        extend(path, length)
+        # Bytes by place in memory: views of one buffer count once.
+        states = [state.untyped_storage() for state in (*path._keys, *path.prefix.keys)]
+        held.append({(state.data_ptr(), state.nbytes()) for state in states})
+
+    monkeypatch.setattr(Path, "extend", extended)
+    context = draw(240, VOCABULARY, random.Random(11))
+    asked = [TokenSequence(context, (token,)) for token in range(3)]
+    assert_scores(dict(PackedScorer(model, Budget(8)).score(asked)), model, asked)
+    assert len(held) == 240 // 8
+    config = model.config
+    needed = 240 * config.num_key_value_heads * config.head_dim * 4 * config.num_hidden_layers
+    # Half as much again is room to grow.
+    assert needed <= sum(size for _, size in held[-1]) <= 1.5 * needed
 
 
 def test_more_logits_than_memory_allows_are_taken_in_pieces() -> None:

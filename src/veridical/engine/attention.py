@@ -26,6 +26,10 @@ NAME = "veridical_packed"
 UNSUPPORTED = ("softcap", "s_aux", "position_bias", "sliding_window", "block_mask")
 
 
+States = tuple[torch.Tensor, torch.Tensor]
+"""Keys and values, each [1, heads, tokens, head size]."""
+
+
 class UnsupportedAttentionError(Exception):
     """This model's attention is more than causal attention over all earlier tokens."""
 
@@ -100,22 +104,76 @@ class Prefix:
     def n_tokens(self) -> int:
         return self.keys[0].shape[2] if self.keys else 0
 
+    def take(self, layer: int, key: torch.Tensor, value: torch.Tensor, shared: States | None) -> None:
+        """What a layer made of the tokens after the prefix `shared`; layers come in order."""
+        self.keys.append(key if shared is None else torch.cat([shared[0], key], dim=2))
+        self.values.append(value if shared is None else torch.cat([shared[1], value], dim=2))
+
+
+class Path:
+    """The prefix that a depth-first walk stands on: pieces are added at its end, and taken away again.
+
+    One buffer a layer holds it, with room to grow, so memory is that of the longest path and not of all its prefixes.
+    Nothing is written over but what has been taken away.
+    """
+
+    def __init__(self) -> None:
+        self.prefix = Prefix()
+        self._lengths = [0]
+        self._keys: list[torch.Tensor] = []
+        self._values: list[torch.Tensor] = []
+
+    def take(self, layer: int, key: torch.Tensor, value: torch.Tensor, shared: States | None) -> None:
+        """The keys and values of a piece, to be added to the path once all layers have been through."""
+        for buffers, states in ((self._keys, key), (self._values, value)):
+            if shared is None:  # it begins the path, and most paths are of one piece
+                buffers[layer : layer + 1] = [states]
+            else:
+                buffers[layer] = _written(buffers[layer], self.prefix.n_tokens, states)
+
+    def extend(self, length: int) -> None:
+        """Add the piece of `length` tokens that was just taken."""
+        self._lengths.append(self._lengths[-1] + length)
+        self._stand()
+
+    def retreat(self, pieces: int) -> None:
+        """Take away the last pieces."""
+        del self._lengths[-pieces:]
+        self._stand()
+
+    def _stand(self) -> None:
+        # Views of the buffers, made once and not in every pass.
+        n = self._lengths[-1]
+        shown = ([state[:, :, :n] for state in states] if n else [] for states in (self._keys, self._values))
+        self.prefix = Prefix(*shown)
+
+
+def _written(buffer: torch.Tensor, start: int, states: torch.Tensor) -> torch.Tensor:
+    """`buffer` with `states` from `start` on; a larger copy of what is before `start` where they do not fit."""
+    end = start + states.shape[2]
+    if end > buffer.shape[2]:
+        heads, size = states.shape[1], states.shape[3]
+        larger = states.new_empty((1, heads, max(end, start + start // 2), size))
+        larger[:, :, :start] = buffer[:, :, :start]
+        buffer = larger
+    buffer[:, :, start:end] = states
+    return buffer
+
 
 @dataclass(slots=True)
 class PackedLayout:
-    """Packed subtrees after a shared prefix. `keep`, where given, receives the prefix and then this pass."""
+    """Packed subtrees after a shared prefix. `keep`, where given, takes this pass to be continued."""
 
     packed: Packed
     prefix: Prefix
-    keep: Prefix | None = None
+    keep: Prefix | Path | None = None
 
     def attend(
         self, layer: int, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scale: float | None
     ) -> torch.Tensor:
         shared = (self.prefix.keys[layer], self.prefix.values[layer]) if self.prefix.n_tokens else None
         if self.keep is not None:
-            self.keep.keys.append(key if shared is None else torch.cat([shared[0], key], dim=2))
-            self.keep.values.append(value if shared is None else torch.cat([shared[1], value], dim=2))
+            self.keep.take(layer, key, value, shared)
         attended = [_attend(stack, query, key, value, shared, scale) for stack in self.packed.stacks]
         return (attended[0] if len(attended) == 1 else torch.cat(attended)).index_select(0, self.packed.cells)
 
@@ -125,7 +183,7 @@ def _attend(
     query: torch.Tensor,
     key: torch.Tensor,
     value: torch.Tensor,
-    prefix: tuple[torch.Tensor, torch.Tensor] | None,
+    prefix: States | None,
     scale: float | None,
 ) -> torch.Tensor:
     """Attention of one stack, a row a cell: [n * s, heads, head size], padding included."""

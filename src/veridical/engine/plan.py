@@ -57,19 +57,29 @@ class _Walk:
                 self.logits[parent] += self.logits[index]
 
     def below(self, tops: Sequence[int]) -> Iterator[Step]:
-        yield from self._batches([top for top in tops if self._fits(self.tokens[top], self.logits[top])])
-        for top in tops:
-            if self._fits(self.tokens[top], self.logits[top]):
+        # An explicit stack, of what is still to be done: a chain of prefixes may be as deep as a text is long.
+        yield from self._batches([top for top in tops if self._whole(top)])
+        pending: list[int | Retreat] = [top for top in reversed(tops) if not self._whole(top)]
+        while pending:
+            top = pending.pop()
+            if isinstance(top, Retreat):
+                yield top
                 continue
-            length = len(self.trie.segments[top].tokens)
+            segment = self.trie.segments[top]
+            length = len(segment.tokens)
             step = self.batch_tokens
             if self.rows.get(top, 0) > self.max_rows:
                 step = min(step, self.max_rows)
             offsets = range(0, length, step)
             for offset in offsets:
                 yield Extend(top, offset, min(step, length - offset))
-            yield from self.below(self.trie.segments[top].children)
-            yield Retreat(len(offsets))
+            yield from self._batches([child for child in segment.children if self._whole(child)])
+            pending.append(Retreat(len(offsets)))
+            pending.extend(child for child in reversed(segment.children) if not self._whole(child))
+
+    def _whole(self, top: int) -> bool:
+        """Whether a subtree fits a batch as it is."""
+        return self._fits(self.tokens[top], self.logits[top])
 
     def _fits(self, tokens: int, logits: int) -> bool:
         return tokens <= self.batch_tokens and logits <= self.max_rows

@@ -8,11 +8,11 @@ from contextlib import nullcontext
 import torch
 from transformers import PreTrainedModel
 
-from veridical.engine.attention import NAME, PackedLayout, Prefix, attention_of, laid_out
+from veridical.engine.attention import NAME, PackedLayout, Path, attention_of, laid_out
 from veridical.engine.hidden import HiddenStates
 from veridical.engine.logits import only_rows, rows_that_fit, target_log_probabilities
 from veridical.engine.memory import Budget
-from veridical.engine.packing import Packed, pack, pack_piece
+from veridical.engine.packing import pack, pack_piece
 from veridical.engine.plan import Extend, Retreat, Run, steps
 from veridical.engine.targets import Scored, Targets, run_tokens
 from veridical.engine.trie import Trie
@@ -51,12 +51,12 @@ class PackedScorer:
             hidden.begin(indices)
             taken = hidden.places(trie, indices)
         rows = {segment: len({offset for offset, _ in places}) for segment, places in wanted.items()}
-        prefixes = [Prefix()]
+        path = Path()
         for step in steps(trie, self.budget.batch_tokens, rows, self.max_rows):
-            keep = None
+            length = 0
             match step:
                 case Retreat(pieces):
-                    del prefixes[-pieces:]
+                    path.retreat(pieces)
                     continue
                 case Extend(segment, offset, length):
                     tokens = trie.segments[segment].tokens[offset : offset + length]
@@ -64,27 +64,25 @@ class PackedScorer:
                     packed = pack_piece(tokens, start, dtype=self.model.dtype, device=self.model.device)
                     # Where the whole segment would begin, were all of it in this batch.
                     first = {segment: -offset}
-                    keep = Prefix()
                 case Run(tops):
-                    n_cached = prefixes[-1].n_tokens
-                    packed = pack(trie, tops, n_cached, dtype=self.model.dtype, device=self.model.device)
+                    packed = pack(trie, tops, path.prefix.n_tokens, dtype=self.model.dtype, device=self.model.device)
                     first = packed.first
             size = len(packed.ids)
             with nullcontext() if hidden is None else hidden.taken(_reading(first, taken, size)):
-                yield from self._read(packed, prefixes[-1], keep, _reading(first, wanted, size), targets)
-            if keep is not None:
-                prefixes.append(keep)
+                layout = PackedLayout(packed, path.prefix, keep=path if length else None)
+                yield from self._read(layout, _reading(first, wanted, size), targets)
+            if length:
+                path.extend(length)
 
-    def _read(
-        self, packed: Packed, prefix: Prefix, keep: Prefix | None, reading: Reading, targets: Targets
-    ) -> list[tuple[int, float]]:
+    def _read(self, layout: PackedLayout, reading: Reading, targets: Targets) -> list[tuple[int, float]]:
         """One forward pass; returns the sequences that it completes, with their sums."""
+        packed = layout.packed
         device = packed.ids.device
         places = sorted({place for place, _ in reading})
         row_of = {place: row for row, place in enumerate(places)}
         with (
             attention_of(self.model, NAME),
-            laid_out(PackedLayout(packed, prefix, keep)),
+            laid_out(layout),
             only_rows(self.model, torch.tensor(places, dtype=torch.long, device=device)),
         ):
             output = self.model(
