@@ -13,7 +13,7 @@ import torch
 from transformers import PreTrainedModel
 
 from veridical.engine.attention import UnsupportedAttentionError
-from veridical.engine.generation import Generated, Generator
+from veridical.engine.generation import Generated, Generator, Limit
 from veridical.engine.hidden import HiddenStates
 from veridical.engine.memory import Budget, is_out_of_memory
 from veridical.engine.plain import PlainGenerator, plain_scorer
@@ -101,8 +101,8 @@ class Engine:
             pass
         return hidden.states
 
-    def generate(self, prompts: Sequence[tuple[int, ...]], max_new_tokens: int) -> Iterator[tuple[int, Generated]]:
-        """(index, greedy continuation) for each non-empty prompt, as it is finished."""
+    def generate(self, prompts: Sequence[tuple[int, ...]], max_new_tokens: Limit) -> Iterator[tuple[int, Generated]]:
+        """(index, greedy continuation) for each non-empty prompt, as it is finished; one limit, or one a prompt."""
         return self._generator.generate(prompts, max_new_tokens)
 
     def _choose(self) -> tuple[Path, str]:

@@ -43,6 +43,10 @@ class HiddenStates:
         """Forget what was taken of these sequences: they are about to run, perhaps again."""
         self.states[list(sequences)] = 0
 
+    def not_finite(self, sequences: Sequence[int]) -> list[int]:
+        """Places in `sequences` of those with a state that is not a finite number."""
+        return np.flatnonzero(~np.isfinite(self.states[list(sequences)]).all(axis=(1, 2))).tolist()
+
     def places(self, trie: Trie, sequences: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
         """Segment to (offset in it, sequence), for every position of the spans; `trie` is over `sequences`."""
         found: dict[int, list[tuple[int, int]]] = {}

@@ -9,9 +9,10 @@ from contextlib import contextmanager, nullcontext
 from itertools import groupby
 
 import torch
-from transformers import GenerationConfig, PreTrainedModel
+from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList, PreTrainedModel
 
-from veridical.engine.generation import Generated
+from veridical.engine.finite import finite_or_alone
+from veridical.engine.generation import Generated, Limit
 from veridical.engine.hidden import HiddenStates
 from veridical.engine.logits import only_rows, rows_that_fit, target_log_probabilities
 from veridical.engine.memory import Budget
@@ -39,8 +40,16 @@ class PlainScorer:
             len(sequences), lambda indices: self._score([sequences[i] for i in indices], indices, hidden)
         )
 
-    @torch.inference_mode()
     def _score(
+        self, sequences: Sequence[Scored], indices: Sequence[int], hidden: HiddenStates | None
+    ) -> Iterator[tuple[int, float]]:
+        def alone(place: int) -> Iterator[tuple[int, float]]:
+            return self._together([sequences[place]], [indices[place]], hidden)
+
+        return finite_or_alone(self._together(sequences, indices, hidden), alone, indices, hidden)
+
+    @torch.inference_mode()
+    def _together(
         self, sequences: Sequence[Scored], indices: Sequence[int], hidden: HiddenStates | None
     ) -> Iterator[tuple[int, float]]:
         if hidden is not None:
@@ -150,40 +159,66 @@ class PlainGenerator:
         self.budget = budget
         self.stop = stop
 
-    def generate(self, prompts: Sequence[tuple[int, ...]], max_new_tokens: int) -> Iterator[tuple[int, Generated]]:
+    def generate(self, prompts: Sequence[tuple[int, ...]], max_new_tokens: Limit) -> Iterator[tuple[int, Generated]]:
         """(index, what was generated) for each non-empty prompt, as it is finished."""
+        limits = [max_new_tokens] * len(prompts) if isinstance(max_new_tokens, int) else max_new_tokens
         return self.budget.each(
-            len(prompts), lambda indices: self._generate([prompts[i] for i in indices], max_new_tokens)
+            len(prompts),
+            lambda indices: self._generate([prompts[i] for i in indices], [limits[i] for i in indices]),
         )
 
-    @torch.inference_mode()
-    def _generate(self, prompts: Sequence[tuple[int, ...]], max_new_tokens: int) -> Iterator[tuple[int, Generated]]:
-        # A decoder's output begins with the token that starts it, not with the prompt.
-        start_token = decoder_start(self.model) if self.model.config.is_encoder_decoder else None
-        for length, same in groupby(
-            sorted(range(len(prompts)), key=lambda i: len(prompts[i])), lambda i: len(prompts[i])
-        ):
+    def _generate(self, prompts: Sequence[tuple[int, ...]], limits: Sequence[int]) -> Iterator[tuple[int, Generated]]:
+        def alike(index: int) -> tuple[int, int]:
+            return len(prompts[index]), limits[index]
+
+        for (length, limit), same in groupby(sorted(range(len(prompts)), key=alike), alike):
             indices = list(same)
-            at_once = max(1, self.budget.batch_tokens // (length + max_new_tokens))
+            at_once = max(1, self.budget.batch_tokens // (length + limit))
             for start in range(0, len(indices), at_once):
                 batch = indices[start : start + at_once]
-                ids = torch.tensor([prompts[index] for index in batch], device=self.model.device)
-                wanted = GenerationConfig(  # type: ignore[no-untyped-call]
-                    max_new_tokens=max_new_tokens,
-                    do_sample=False,
-                    eos_token_id=sorted(self.stop) or None,
-                    pad_token_id=min(self.stop, default=0),
-                    decoder_start_token_id=start_token,
-                )
-                with _no_generation_defaults(self.model):
-                    output = self.model.generate(  # type: ignore[operator]
-                        ids, attention_mask=torch.ones_like(ids), generation_config=wanted
-                    )
-                new = output[:, 1:] if start_token is not None else output[:, length:]
-                yield from zip(batch, (self._cut(row) for row in new.tolist()), strict=True)
+                yield from zip(batch, self._texts([prompts[index] for index in batch], limit), strict=True)
 
-    def _cut(self, tokens: list[int]) -> Generated:
-        for place, token in enumerate(tokens):
+    @torch.inference_mode()
+    def _texts(self, prompts: Sequence[tuple[int, ...]], limit: int) -> list[Generated]:
+        ids = torch.tensor(prompts, device=self.model.device)
+        # A decoder's output begins with the token that starts it, not with the prompt.
+        start_token = decoder_start(self.model) if self.model.config.is_encoder_decoder else None
+        wanted = GenerationConfig(  # type: ignore[no-untyped-call]
+            max_new_tokens=limit,
+            do_sample=False,
+            eos_token_id=sorted(self.stop) or None,
+            pad_token_id=min(self.stop, default=0),
+            decoder_start_token_id=start_token,
+        )
+        finite = _Finite()
+        with _no_generation_defaults(self.model):
+            output = self.model.generate(  # type: ignore[operator]
+                ids,
+                attention_mask=torch.ones_like(ids),
+                generation_config=wanted,
+                logits_processor=LogitsProcessorList([finite]),
+            )
+        new = output[:, 1:] if start_token is not None else output[:, len(prompts[0]) :]
+        return [self._cut(tokens, good) for tokens, good in zip(new.tolist(), finite.by_row(), strict=True)]
+
+    def _cut(self, tokens: Sequence[int], finite: Sequence[bool]) -> Generated:
+        for place, (token, good) in enumerate(zip(tokens, finite, strict=False)):
+            if not good:
+                return Generated(tuple(tokens[:place]), "non_finite")
             if token in self.stop:
                 return Generated(tuple(tokens[:place]), "stop")
         return Generated(tuple(tokens), "length")
+
+
+class _Finite(LogitsProcessor):
+    """Watches whether the best next token's logit is a number, [rows] a step; an arg max takes NaN for the largest."""
+
+    def __init__(self) -> None:
+        self.steps: list[torch.Tensor] = []
+
+    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
+        self.steps.append(scores.amax(dim=-1).isfinite())
+        return scores
+
+    def by_row(self) -> list[list[bool]]:
+        return torch.stack(self.steps, dim=1).tolist()

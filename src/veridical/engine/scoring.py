@@ -9,6 +9,7 @@ import torch
 from transformers import PreTrainedModel
 
 from veridical.engine.attention import NAME, PackedLayout, Path, attention_of, laid_out
+from veridical.engine.finite import finite_or_alone
 from veridical.engine.hidden import HiddenStates
 from veridical.engine.logits import only_rows, rows_that_fit, target_log_probabilities
 from veridical.engine.memory import Budget
@@ -39,8 +40,16 @@ class PackedScorer:
             len(sequences), lambda indices: self._score([sequences[i] for i in indices], indices, hidden)
         )
 
-    @torch.inference_mode()
     def _score(
+        self, sequences: Sequence[Scored], indices: Sequence[int], hidden: HiddenStates | None
+    ) -> Iterator[tuple[int, float]]:
+        def alone(place: int) -> Iterator[tuple[int, float]]:
+            return self._together([sequences[place]], [indices[place]], hidden)
+
+        return finite_or_alone(self._together(sequences, indices, hidden), alone, indices, hidden)
+
+    @torch.inference_mode()
+    def _together(
         self, sequences: Sequence[Scored], indices: Sequence[int], hidden: HiddenStates | None
     ) -> Iterator[tuple[int, float]]:
         trie = Trie([run_tokens(sequence) for sequence in sequences])

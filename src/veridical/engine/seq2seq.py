@@ -8,6 +8,7 @@ import torch
 from transformers import PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
+from veridical.engine.finite import finite_or_alone
 from veridical.engine.hidden import HiddenStates
 from veridical.engine.logits import only_rows, rows_that_fit, target_log_probabilities
 from veridical.engine.memory import Budget
@@ -36,8 +37,14 @@ class EncoderDecoderScorer:
             raise ValueError("hidden states are not taken from an encoder-decoder")
         return self.budget.each(len(sequences), lambda indices: self._score([sequences[i] for i in indices]))
 
-    @torch.inference_mode()
     def _score(self, sequences: Sequence[Scored]) -> Iterator[tuple[int, float]]:
+        def alone(place: int) -> Iterator[tuple[int, float]]:
+            return self._together([sequences[place]])
+
+        return finite_or_alone(self._together(sequences), alone, range(len(sequences)))
+
+    @torch.inference_mode()
+    def _together(self, sequences: Sequence[Scored]) -> Iterator[tuple[int, float]]:
         for batch in self._batches(sequences):
             yield from zip(batch, self._sums([sequences[place] for place in batch]), strict=True)
 
