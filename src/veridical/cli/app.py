@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperArgument, TyperCommand
 
-from veridical.cli import doctor, judge, readout, report, review, run, suites, vary
+from veridical.cli import doctor, judge, readout, report, review, run, suites, validity, vary
 from veridical.cli.console import open_streams
 from veridical.errors import UserError, printable
 
@@ -36,7 +36,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (suites, run, judge, report, readout, vary, doctor):
+for module in (suites, run, judge, report, readout, vary, validity, doctor):
     app.command(module.__name__.rpartition(".")[2], cls=Command)(module.command)
 for reviewing in review.app.registered_commands:
     reviewing.cls = Command

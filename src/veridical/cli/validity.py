@@ -1,0 +1,82 @@
+"""`veridical validity`: what the scores of benchmarks predict, over a table of models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    scores: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SCORES", help="A table (.csv, .tsv, .parquet, .json; wide or long), or a study folder."
+        ),
+    ],
+    roles: Annotated[
+        Path | None, typer.Option("--roles", metavar="FILE", help="YAML: which column is what; flags go over it.")
+    ] = None,
+    model: Annotated[str, typer.Option("--model", metavar="COL", help="The column that names models.")] = "",
+    family: Annotated[str, typer.Option("--family", metavar="COL", help="The column of model families.")] = "",
+    size: Annotated[str, typer.Option("--size", metavar="COL", help="The column of model sizes, in one unit.")] = "",
+    benchmark: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--benchmark", metavar="COL[:AXIS]", help="A benchmark; repeatable. Default: numeric columns left over."
+        ),
+    ] = None,
+    control: Annotated[
+        list[str] | None,
+        typer.Option("--control", metavar="COL", help="A score to control for; repeatable."),
+    ] = None,
+    outcome: Annotated[
+        list[str] | None,
+        typer.Option("--outcome", metavar="COL[:AXIS]", help="What is to be predicted, and its axis; repeatable."),
+    ] = None,
+    variant: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--variant", metavar="REWORKED=ORIGINAL", help="A reworked benchmark and its original; repeatable."
+        ),
+    ] = None,
+    draws: Annotated[
+        int, typer.Option("--draws", metavar="N", min=99, help="Permutations, and resamples of families.")
+    ] = 10_000,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of every draw.")] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="DIR", help="Where page, JSON and predictions go. Default: studies/NAME-validity."
+        ),
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document, and nothing else, to standard output.")
+    ] = False,
+) -> None:
+    """Test what benchmarks predict: beside model size, family and controls, in families not seen."""
+    from veridical.cli.console import print_json, results
+    from veridical.validity.analysis import default_out, validity, write
+
+    analysis = validity(
+        scores,
+        roles=roles,
+        model=model,
+        family=family,
+        size=size,
+        benchmarks=benchmark or (),
+        controls=control or (),
+        outcomes=outcome or (),
+        variants=variant or (),
+        draws=draws,
+        seed=seed,
+    )
+    page = write(analysis, out or default_out(scores))
+    if json:
+        print_json(analysis.record.model_dump(mode="json"))
+        return
+    from veridical.report.validity_tables import render
+
+    results().print(render(analysis.record))
+    typer.echo(f"\nreport: {page}")

@@ -1,0 +1,106 @@
+"""The page of criterion validity: one self-contained file, of the same parts as the page of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from veridical.report.html import BUNDLES, _asset, _environment, _source, script_json
+from veridical.report.texts import span
+from veridical.runs.files import make_folder, replace
+from veridical.validity.results import Comparison, Gain, Partial, Span, Validity
+from veridical.validity.verdict import amount
+
+if TYPE_CHECKING:
+    from veridical.validity.analysis import Analysis
+
+FRONT = 12
+"""Sentences in front; the rest are folded away below them."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeSection:
+    """What the page shows of one outcome. `gains` has a row for each benchmark and baseline."""
+
+    index: int
+    name: str
+    axis: str
+    gains: tuple[Gain, ...]
+    partials: tuple[Partial, ...]
+    comparisons: tuple[Comparison, ...]
+    charts: tuple[str, ...]
+
+
+def page(analysis: Analysis) -> str:
+    """The page as one string."""
+    from veridical.report.validity_charts import charts  # Altair takes half a second to import
+
+    record = analysis.record
+    specs = charts(analysis)
+    # A line feed at either end, so that the hashed text is what stands between the tags.
+    scripts = [f"\n{_asset('vendor', name).strip()}\n" for name in BUNDLES] if specs else []
+    scripts.append(f"\n{_asset('templates', 'page.js').strip()}\n")
+    return (
+        _environment()
+        .get_template("validity.html.jinja")
+        .render(
+            record=record,
+            front=record.verdicts[:FRONT],
+            rest=record.verdicts[FRONT:],
+            sections=list(_sections(record, specs)),
+            charts=specs,
+            flows=[(place, one) for place, one in enumerate(record.agreements)],
+            ranked=[one for one in record.rankings if one.inseparable is not None],
+            amount=amount,
+            interval=interval,
+            amounts=amounts,
+            style=Markup(_asset("templates", "page.css")),
+            scripts=[Markup(script) for script in scripts],
+            sources=" ".join(_source(script) for script in scripts),
+            notices=Markup(_asset("vendor", "LICENSE").replace("--", "- -")) if specs else "",
+            data=script_json({"charts": specs, "sets": []}),
+            version=metadata.version("veridical"),
+        )
+    )
+
+
+def _sections(record: Validity, specs: dict[str, Any]) -> Iterator[OutcomeSection]:
+    for index, (name, axis) in enumerate(record.outcomes.items()):
+        yield OutcomeSection(
+            index=index,
+            name=name,
+            axis=axis,
+            gains=tuple(one for one in record.gains if one.outcome == name),
+            partials=tuple(one for one in record.partials if one.outcome == name),
+            comparisons=tuple(one for one in record.comparisons if one.outcome == name),
+            charts=tuple(chart for chart in (f"gain-{index}", f"predicted-{index}") if chart in specs),
+        )
+
+
+def interval(of: Span) -> str:
+    """`[.38, .57]`; a range over families left out says so."""
+    return _marked(of, span(of.low, of.high))
+
+
+def amounts(of: Span) -> str:
+    """As `interval`, in an outcome's unit."""
+    if of.low is None or of.high is None:
+        return ""
+    return _marked(of, f"[{amount(of.low)}, {amount(of.high)}]")
+
+
+def _marked(of: Span, shown: str) -> str:
+    return shown if not shown or of.level is not None else f"{shown} range"
+
+
+def write_page(path: Path, analysis: Analysis) -> Path:
+    """Write the page to `path`, whole or not at all. Raises UserError where it cannot be written."""
+    text = page(analysis)
+    make_folder(path.parent)
+    replace(path, text.encode("utf-8", errors="replace"))
+    return path

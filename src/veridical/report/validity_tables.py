@@ -1,0 +1,128 @@
+"""Criterion validity as tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from veridical.errors import printable
+from veridical.report.texts import MISSING, number, p_value, span
+from veridical.validity.results import Span, Tested, Validity
+from veridical.validity.verdict import amount
+
+SENTENCES = 12
+"""Sentences printed; all of them are on the page and in the JSON document."""
+
+
+def render(record: Validity) -> RenderableType:
+    """Everything in the order in which one reads it: the data, what was found in words, then numbers."""
+    return Group(*_parts(record))
+
+
+def _parts(record: Validity) -> Iterator[RenderableType]:
+    families = f" in {record.families} families" if record.families else ""
+    yield Text(
+        printable(
+            f"{record.source}: {record.models:,} models{families}; {len(record.benchmarks)} benchmarks, "
+            f"{len(record.controls)} controls, {len(record.outcomes)} outcomes; "
+            f"{record.draws:,} draws, seed {record.seed}"
+        )
+    )
+    for note in record.quality:
+        yield Text(printable(f"data, {note.kind}: {note.message}"))
+    if record.verdicts:
+        yield Text("")
+    for sentence in record.verdicts[:SENTENCES]:
+        yield Padding(Text(printable(sentence)), (0, 0, 0, 2))
+    if len(record.verdicts) > SENTENCES:
+        yield Text(f"  … and {len(record.verdicts) - SENTENCES} more on the page")
+    if record.agreements:
+        rows = (
+            [a.reworked, a.original, number(a.rho), _span(a.interval), number(a.tau), f"{a.n:,}"]
+            for a in record.agreements
+        )
+        yield _table("Rank agreement", ["reworked", "original", "ρ", "interval", "τ", "n"], rows, 2)
+    if record.gains:
+        rows = (
+            [
+                gain.benchmark,
+                gain.outcome,
+                gain.baseline,
+                amount(gain.mae_gain),
+                _amounts(gain.interval),
+                _p(gain.test),
+                _p(gain.flip),
+                f"{gain.n:,}",
+            ]
+            for gain in record.gains
+            if gain.baseline == record.gains[-1].baseline
+        )
+        headings = ["benchmark", "outcome", "over", "MAE gain", "interval", "p (Holm)", "sign flip", "n"]
+        yield _table("Gain with each family left out", headings, rows, 3)
+    if record.partials:
+        rows = (
+            [
+                p.benchmark,
+                p.outcome,
+                number(p.rho),
+                _span(p.interval),
+                f"{p.df}",
+                _p(p.test),
+                number(p.plain),
+                f"{p.n:,}",
+            ]
+            for p in record.partials
+        )
+        headings = ["benchmark", "outcome", "partial ρ", "interval", "df", "p (Holm)", "ρ", "n"]
+        yield _table("Partial rank correlation given size, family and controls", headings, rows, 2)
+    if record.comparisons:
+        rows = (
+            [
+                c.reworked,
+                c.original,
+                c.outcome,
+                amount(c.gain_difference),
+                _amounts(c.gain_interval),
+                _p(c.gain_test),
+                number(c.rho_difference),
+                _p(c.rho_test),
+                f"{c.n:,}",
+            ]
+            for c in record.comparisons
+        )
+        headings = ["reworked", "original", "outcome", "MAE gain", "interval", "p (Holm)", "partial ρ", "p (Holm)", "n"]
+        yield _table("Reworked less original", headings, rows, 3)
+
+
+def _span(interval: Span) -> str:
+    shown = span(interval.low, interval.high)
+    return shown if not shown or interval.level is not None else f"{shown} range"
+
+
+def _amounts(interval: Span) -> str:
+    if interval.low is None or interval.high is None:
+        return ""
+    shown = f"[{amount(interval.low)}, {amount(interval.high)}]"
+    return shown if interval.level is not None else f"{shown} range"
+
+
+def _p(test: Tested | None) -> str:
+    if test is None:
+        return MISSING
+    return p_value(test.p) if test.holm is None or test.tests < 2 else f"{p_value(test.p)} ({p_value(test.holm)})"
+
+
+def _table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], names: int) -> RenderableType:
+    table = Table(
+        title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False
+    )
+    for place, heading in enumerate(headings):
+        table.add_column(heading, justify="left" if place < names else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(printable(cell)) for cell in row))
+    return Padding(table, (1, 0))

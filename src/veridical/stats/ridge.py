@@ -1,0 +1,98 @@
+"""Ridge regression with a penalty chosen inside, and its predictions for groups that are left out.
+
+The objective is scikit-learn's: squared error summed over rows, plus the penalty times the squared norm of the
+coefficients of features standardised by the rows fitted on (a constant one is left as it is); the intercept is free.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from veridical.stats.units import Floats, Ints
+
+PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)
+SINGLE_FOLDS = 8
+"""Up to so many groups each is an inner fold of its own."""
+FOLDS = 5
+
+
+def folds_of_groups(groups: Ints) -> Ints:
+    """The inner fold of each group 0 … F-1, shape (F,): one each up to `SINGLE_FOLDS`, else `FOLDS` of alike sizes.
+
+    Largest groups first, each into the fold with the fewest rows.
+    """
+    sizes = np.bincount(groups)
+    if len(sizes) <= SINGLE_FOLDS:
+        return np.arange(len(sizes))
+    folds, filled = np.empty(len(sizes), dtype=np.int64), np.zeros(FOLDS)
+    for group in np.argsort(-sizes, kind="stable"):
+        folds[group] = int(np.argmin(filled))
+        filled[folds[group]] += sizes[group]
+    return folds
+
+
+def leave_groups_out(
+    features: Floats, y: Floats, groups: Ints, penalties: tuple[float, ...] = PENALTIES
+) -> tuple[Floats, Floats]:
+    """Held-out predictions (rows, outcomes) and the penalty chosen for each group, (F, outcomes).
+
+    `features` (rows, p), `y` (rows, outcomes), `groups` (rows,) codes 0 … F-1. Each group is predicted by a fit on the
+    others. Its penalty is the one with the least squared error, pooled over inner folds of whole groups among those
+    others (`folds_of_groups`); the strongest of those that tie. All fits are made at once, from products summed by
+    group.
+    """
+    p, alphas = features.shape[1], np.array(penalties)
+    # About the overall means, so that sums of squares lose no digits; no prediction depends on it.
+    shift, level = features.mean(axis=0), y.mean(axis=0)
+    rows = np.column_stack([np.ones(len(y)), features - shift, y - level])
+    folds = folds_of_groups(groups)
+    n_groups, n_folds = len(folds), int(folds.max()) + 1
+    products = np.stack([rows[groups == group].T @ rows[groups == group] for group in range(n_groups)])
+    of_fold = np.stack([products[folds == fold].sum(axis=0) for fold in range(n_folds)])
+    outer = products.sum(axis=0) - products
+    inside = folds[:, None] == np.arange(n_folds)
+    validation = of_fold[None] - np.where(inside[:, :, None, None], products[:, None], 0.0)
+    coefficients = _paths(outer[:, None] - validation, p, alphas)
+    # Squared error of predictions c'r over validation rows r: (c, -1)' products (c, -1), (F, folds, penalties, o).
+    design, outcomes = slice(0, p + 1), slice(p + 1, None)
+    own = np.einsum("fkoo->fko", validation[:, :, outcomes, outcomes])[:, :, None]
+    crossed = np.einsum("fkalo,fkao->fklo", coefficients, validation[:, :, design, outcomes])
+    through = np.einsum("fkab,fkblo->fkalo", validation[:, :, design, design], coefficients)
+    errors = own - 2 * crossed + np.einsum("fkalo,fkalo->fklo", coefficients, through)
+    # A fold that the group fills alone is empty.
+    filled = validation[:, :, 0, 0] > 0.5
+    best = last_least(np.moveaxis(np.where(filled[:, :, None, None], errors, 0.0).sum(axis=1), 1, -1))
+    fits = np.take_along_axis(_paths(outer[:, None], p, alphas)[:, 0], best[:, None, None, :], axis=2)[:, :, 0]
+    predicted = np.einsum("na,nao->no", rows[:, design], fits[groups]) + level
+    return predicted, alphas[best]
+
+
+def _paths(products: Floats, p: int, alphas: Floats) -> Floats:
+    """Coefficients of (1, features), (groups, folds, 1 + p, penalties, o), from products (groups, folds, m, m)."""
+    n = np.maximum(products[..., 0, 0], 1.0)
+    means = products[..., 0, :] / n[..., None]
+    centred = products - n[..., None, None] * means[..., :, None] * means[..., None, :]
+    variance = np.einsum("...ii->...i", centred)[..., 1 : p + 1] / n[..., None]
+    total = np.einsum("...ii->...i", products)[..., 1 : p + 1] / n[..., None]
+    scale = np.sqrt(np.where(variance > 1e-14 * total, variance, 1.0))
+    square = centred[..., 1 : p + 1, 1 : p + 1] / (scale[..., :, None] * scale[..., None, :])
+    values, vectors = np.linalg.eigh(square)
+    turned = np.einsum("...ij,...io->...jo", vectors, centred[..., 1 : p + 1, p + 1 :] / scale[..., None])
+    shrunk = turned[..., :, None, :] / (np.maximum(values, 0.0)[..., :, None] + alphas)[..., None]
+    slopes = np.einsum("...ij,...jlo->...ilo", vectors, shrunk) / scale[..., None, None]
+    intercepts = means[..., None, p + 1 :] - np.einsum("...i,...ilo->...lo", means[..., 1 : p + 1], slopes)
+    return np.concatenate([intercepts[..., None, :, :], slopes], axis=-3)
+
+
+def last_least(errors: Floats) -> Ints:
+    """The place of the least along the last axis; the last of those that tie but for rounding."""
+    near = errors <= errors.min(axis=-1, keepdims=True) * (1 + 1e-12)
+    places: Ints = errors.shape[-1] - 1 - np.argmax(near[..., ::-1], axis=-1)
+    return places
+
+
+def mean_of_others(y: Floats, groups: Ints) -> Floats:
+    """For each row the mean of y over the rows of other groups, shape (rows,): what a fit without features predicts."""
+    sums, counts = np.bincount(groups, weights=y), np.bincount(groups)
+    means: Floats = ((y.sum() - sums) / (len(y) - counts))[groups]
+    return means

@@ -1,0 +1,170 @@
+"""The whole analysis of a table of scores, and the files that tell of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from veridical.runs.files import json_bytes, make_folder, parquet_bytes, replace, slug
+from veridical.stats.units import Floats
+from veridical.validity.comparison import comparisons
+from veridical.validity.intervals import FEW_FAMILIES
+from veridical.validity.leave_family_out import Predicted, gains
+from veridical.validity.partial import partials
+from veridical.validity.quality import quality
+from veridical.validity.ranks import agreements, correlations, rankings
+from veridical.validity.reading import read_raw
+from veridical.validity.reliability import disattenuated, reliabilities
+from veridical.validity.results import Validity
+from veridical.validity.roles import Roles, read_roles, with_flags
+from veridical.validity.specificity import specificity
+from veridical.validity.table import ScoreTable, table_of
+from veridical.validity.verdict import verdicts
+
+DRAWS = 10_000
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What was found, and the held-out predictions behind it."""
+
+    table: ScoreTable
+    record: Validity
+    predicted: tuple[Predicted, ...] = field(repr=False)
+
+    def predictions(self) -> pl.DataFrame:
+        """One row a held-out prediction."""
+        frames = [
+            pl.DataFrame(
+                {
+                    "benchmark": one.benchmark,
+                    "outcome": one.outcome,
+                    "baseline": one.baseline,
+                    "model": [m for m, there in zip(self.table.models, one.rows, strict=True) if there],
+                    "family": [f for f, there in zip(self.table.families, one.rows, strict=True) if there],
+                    "observed": one.observed,
+                    "mean": one.mean,
+                    "without": one.without,
+                    "with_benchmark": one.with_benchmark,
+                }
+            )
+            for one in self.predicted
+        ]
+        return pl.concat(frames) if frames else pl.DataFrame()
+
+
+def analyse(
+    table: ScoreTable, *, answers: Mapping[str, Floats] | None = None, draws: int = DRAWS, seed: int = 0
+) -> Analysis:
+    """Everything that the table's roles ask for. `answers` are scores of sets by column, (models, sets)."""
+    answers = answers or {}
+    notes = quality(table)
+    pairs = correlations(table)
+    ranked = rankings(table, answers, seed)
+    beside = agreements(table)
+    partial = partials(table, draws, seed) if table.roles.outcomes else []
+    gained, predicted = gains(table, draws, seed) if table.roles.outcomes else ([], [])
+    compared = comparisons(table, draws, seed) if table.roles.outcomes else []
+    specific = specificity(table.roles, partial, gained, draws, seed)
+    reliable = reliabilities(table, answers, seed)
+    families = len(table.family_names)
+    record = Validity(
+        source=table.source,
+        models=len(table.models),
+        families=families,
+        columns=table.names,
+        benchmarks=table.roles.predictors,
+        controls=table.roles.controls,
+        outcomes=dict(table.roles.outcomes),
+        lead="leave one family out" if families < FEW_FAMILIES else "family bootstrap",
+        draws=draws,
+        seed=seed,
+        verdicts=tuple(verdicts(families, notes, beside, ranked, gained, compared, specific)),
+        quality=tuple(notes),
+        correlations=tuple(pairs),
+        rankings=tuple(ranked),
+        agreements=tuple(beside),
+        partials=tuple(partial),
+        gains=tuple(gained),
+        comparisons=tuple(compared),
+        specificity=tuple(specific),
+        reliabilities=tuple(reliable),
+        disattenuated=tuple(disattenuated(pairs, reliable)),
+    )
+    return Analysis(table, record, tuple(predicted))
+
+
+def validity(
+    scores: str | Path,
+    *,
+    roles: str | Path | Roles | None = None,
+    model: str = "",
+    family: str = "",
+    size: str = "",
+    benchmarks: Sequence[str] = (),
+    controls: Sequence[str] = (),
+    outcomes: Sequence[str] = (),
+    variants: Sequence[str] = (),
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Analysis:
+    """Criterion validity of the benchmarks in `scores`: a table's file, or a folder of runs.
+
+    `roles` is a YAML file or `Roles`; the other arguments go over it, as on the command line. Raises UserError where
+    the table or the roles are at fault.
+    """
+    from veridical.validity.studies import read_study
+
+    given = roles if isinstance(roles, Roles) else Roles() if roles is None else read_roles(Path(roles))
+    path = Path(scores)
+    answers: Mapping[str, Floats] = {}
+    if path.is_dir():
+        study = read_study(path)
+        raw, answers = study.raw, study.answers
+        if not given.variants and not variants:
+            given = study.roles(given)
+    else:
+        raw = read_raw(path)
+    known = [*raw.frame.columns, *_long_names(raw.frame, given)]
+    chosen = with_flags(
+        given,
+        known,
+        model=model,
+        family=family,
+        size=size,
+        benchmarks=benchmarks,
+        controls=controls,
+        outcomes=outcomes,
+        variants=variants,
+    )
+    table = table_of(raw, chosen)
+    ordered = {name: sets for name, sets in answers.items() if len(sets) == len(table.models)}
+    return analyse(table, answers=ordered, draws=draws, seed=seed)
+
+
+def _long_names(frame: pl.DataFrame, roles: Roles) -> list[str]:
+    """The benchmarks that a long table names in its cells."""
+    from veridical.validity.roles import found_column
+
+    column = found_column("benchmark", roles.benchmark, frame.columns)
+    return [] if not column else [str(name) for name in frame[column].unique() if name is not None]
+
+
+def default_out(scores: str | Path) -> Path:
+    """`STUDY/validity` for a folder of runs, `studies/<name>-validity` in the working folder for a file."""
+    path = Path(scores)
+    return path / "validity" if path.is_dir() else Path("studies") / f"{slug(path.stem)}-validity"
+
+
+def write(analysis: Analysis, folder: Path) -> Path:
+    """Write `validity.json`, `predictions.parquet` and the page `validity.html`; gives the page's path."""
+    from veridical.report.validity import write_page
+
+    make_folder(folder)
+    replace(folder / "validity.json", json_bytes(analysis.record.model_dump(mode="json")))
+    if analysis.predicted:
+        replace(folder / "predictions.parquet", parquet_bytes(analysis.predictions()))
+    return write_page(folder / "validity.html", analysis)

@@ -1,0 +1,219 @@
+"""What a benchmark adds to model size, and to size and controls, for predicting an outcome in a family not seen.
+
+Every family is held out in turn, with the penalty of a ridge regression chosen inside the others; the held-out
+predictions are pooled, and errors, R² and rank correlation are taken over all of them at once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from math import factorial, prod
+
+import numpy as np
+
+from veridical.stats.permutation import permutation_p
+from veridical.stats.rank_correlation import rank_correlation
+from veridical.stats.ridge import leave_groups_out, mean_of_others
+from veridical.stats.sign_flip import exact_sign_flip_p, least_sign_flip_p
+from veridical.stats.units import Bools, Floats, Ints
+from veridical.validity.intervals import adjusted, over_families
+from veridical.validity.partial import Block, blocks
+from veridical.validity.permuted_gain import permuted_errors
+from veridical.validity.results import Accuracy, Baseline, Gain, Span, Tested
+from veridical.validity.table import LEAST_FAMILIES, LEAST_MODELS, ScoreTable
+
+NULL = "the benchmark's residual given the baseline permuted within families, {draws:,} draws"
+FLIP = "signs of the families' gains flipped"
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """Held-out predictions of one outcome, all (rows,): with a benchmark, without it, and by the mean of the others."""
+
+    benchmark: str
+    outcome: str
+    baseline: Baseline
+    rows: Bools
+    families: Ints
+    observed: Floats
+    mean: Floats
+    without: Floats
+    with_benchmark: Floats
+
+    @property
+    def gains(self) -> Floats:
+        """How much smaller each model's absolute error is with the benchmark, (rows,)."""
+        return np.abs(self.observed - self.without) - np.abs(self.observed - self.with_benchmark)
+
+
+def baselines_of(table: ScoreTable) -> dict[Baseline, Floats]:
+    """The features of each baseline, (models, 1 or more)."""
+    size = table.log_size[:, None]
+    found: dict[Baseline, Floats] = {"size": size}
+    if table.roles.controls:
+        found["size + controls"] = np.column_stack([size, table.controls])
+    return found
+
+
+def dense(families: Ints) -> Ints:
+    """Codes 0 … F-1 of the families that occur, in their order."""
+    codes: Ints = np.unique(families, return_inverse=True)[1].astype(np.int64)
+    return codes
+
+
+def accuracy(observed: Floats, predicted: Floats, mean: Floats) -> Accuracy:
+    """Errors over all held-out predictions at once: per family, R² would be undefined for a family of one."""
+    wrong = observed - predicted
+    about_mean = float(((observed - mean) ** 2).sum())
+    return Accuracy(
+        mae=float(np.abs(wrong).mean()),
+        rmse=float(np.sqrt((wrong**2).mean())),
+        r2=1 - float((wrong**2).sum()) / about_mean if about_mean > 0 else None,
+        rho=rank_correlation(observed, predicted).rho,
+    )
+
+
+def gain_over_families(gains: Floats, families: Ints, draws: int, seed: int) -> tuple[Span, Tested, Floats]:
+    """The interval of a mean gain (rows,), its sign flip over families, and the mean without each family (F,)."""
+    sums = np.bincount(families, weights=gains).astype(np.float64)
+    counts = np.bincount(families)
+    without = (sums.sum() - sums) / (counts.sum() - counts)
+    interval = over_families(
+        np.column_stack([sums, counts]), lambda totals: totals[:, 0] / totals[:, 1], without, draws, seed
+    )
+    rng = np.random.default_rng([seed, 8])
+    flip = Tested(p=exact_sign_flip_p(sums, rng, draws), least=least_sign_flip_p(len(sums), draws), null=FLIP)
+    return interval, flip, without
+
+
+def least_permutation_p(families: Ints, draws: int) -> float:
+    """The smallest p that permuting within families can give: 1 / (draws + 1), or 1 over the number of orders."""
+    sizes = np.bincount(families)
+    orders = prod(factorial(int(size)) for size in sizes[(sizes > 1) & (sizes < 20)]) if sizes.max() < 20 else draws + 1
+    return 1 / min(orders, draws + 1)
+
+
+def predictable(rows: Bools, families: Ints) -> bool:
+    """Whether enough models and families are left to predict anything."""
+    return bool(rows.sum() >= LEAST_MODELS and len(np.unique(families[rows])) >= LEAST_FAMILIES)
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """One benchmark beside one baseline, for every outcome that rests on the same models."""
+
+    benchmark: str
+    baseline: Baseline
+    features: Floats
+    block: Block
+    alone: Floats
+    seeds: tuple[int, ...]
+
+
+def gains(table: ScoreTable, draws: int, seed: int) -> tuple[list[Gain], list[Predicted]]:
+    """Every benchmark with every outcome over every baseline; p adjusted over the pairs of each baseline.
+
+    A pair for which fewer than 8 models or 3 families have all that is needed is not there. Tasks run on the cores at
+    hand; each has a seed of its own, so that their number changes nothing.
+    """
+    from threadpoolctl import threadpool_limits
+
+    pairs = [(benchmark, outcome) for benchmark in table.roles.predictors for outcome in table.roles.outcomes]
+    baselines = baselines_of(table)
+    tasks = list(_tasks(table, pairs, baselines, seed))
+    with threadpool_limits(1), ThreadPoolExecutor(os.cpu_count()) as pool:
+        done = pool.map(lambda task: list(_gains(table, task, draws, seed)), tasks)
+        found = {(gain.benchmark, gain.outcome, gain.baseline): (gain, of) for part in done for gain, of in part}
+    ordered = [found[b, o, baseline] for baseline in baselines for b, o in pairs if (b, o, baseline) in found]
+    return _adjusted([gain for gain, _ in ordered]), [predicted for _, predicted in ordered]
+
+
+def _tasks(
+    table: ScoreTable, pairs: list[tuple[str, str]], baselines: Mapping[Baseline, Floats], seed: int
+) -> Iterator[_Task]:
+    everything = np.column_stack([*baselines.values()])
+    for number, block in enumerate(blocks(table, pairs, everything)):
+        if not predictable(block.rows, table.family_codes):
+            continue
+        families = dense(table.family_codes[block.rows])
+        y = np.column_stack([table.column(name)[block.rows] for name in block.outcomes])
+        for at, (baseline, features) in enumerate(baselines.items()):
+            alone = leave_groups_out(features[block.rows], y, families)[0]
+            for place, benchmark in enumerate(block.benchmarks):
+                yield _Task(benchmark, baseline, features, block, alone, (seed, 2, number, at, place))
+
+
+def _gains(table: ScoreTable, task: _Task, draws: int, seed: int) -> Iterator[tuple[Gain, Predicted]]:
+    rows = task.block.rows
+    families = dense(table.family_codes[rows])
+    z, x = task.features[rows], table.column(task.benchmark)[rows]
+    y = np.column_stack([table.column(name)[rows] for name in task.block.outcomes])
+    errors = permuted_errors(z, x, y, families, np.random.default_rng(task.seeds), draws)
+    together = leave_groups_out(np.column_stack([z, x]), y, families)[0]
+    for place, outcome in enumerate(task.block.outcomes):
+        predicted = Predicted(
+            benchmark=task.benchmark,
+            outcome=outcome,
+            baseline=task.baseline,
+            rows=rows,
+            families=families,
+            observed=y[:, place],
+            mean=mean_of_others(y[:, place], families),
+            without=task.alone[:, place],
+            with_benchmark=together[:, place],
+        )
+        yield _gain(table, predicted, (errors[0][:, place], errors[1][:, place]), draws, seed), predicted
+
+
+def _gain(table: ScoreTable, of: Predicted, errors: tuple[Floats, Floats], draws: int, seed: int) -> Gain:
+    without = accuracy(of.observed, of.without, of.mean)
+    with_benchmark = accuracy(of.observed, of.with_benchmark, of.mean)
+    interval, flip, influence = gain_over_families(of.gains, of.families, draws, seed)
+    sizes = np.bincount(of.families)
+    absolute, squared = errors
+    named = _names(table, of)
+    return Gain(
+        benchmark=of.benchmark,
+        outcome=of.outcome,
+        baseline=of.baseline,
+        n=len(of.observed),
+        families=len(sizes),
+        fixed=int((sizes == 1).sum()),
+        mean=accuracy(of.observed, of.mean, of.mean),
+        without=without,
+        with_benchmark=with_benchmark,
+        mae_gain=without.mae - with_benchmark.mae,
+        rmse_gain=without.rmse - with_benchmark.rmse,
+        r2_gain=None if without.r2 is None or with_benchmark.r2 is None else with_benchmark.r2 - without.r2,
+        rho_gain=None if without.rho is None or with_benchmark.rho is None else with_benchmark.rho - without.rho,
+        interval=interval,
+        test=Tested(
+            p=permutation_p(-float(absolute[0]), -absolute[1:]),
+            least=least_permutation_p(of.families, draws),
+            null=NULL.format(draws=draws),
+        ),
+        p_squared=permutation_p(-float(squared[0]), -squared[1:]),
+        flip=flip,
+        influence={name: float(value) for name, value in zip(named, influence, strict=True)},
+    )
+
+
+def _names(table: ScoreTable, of: Predicted) -> Iterator[str]:
+    """The families of the rows, in the order of their dense codes."""
+    return (table.family_names[code] for code in np.unique(table.family_codes[of.rows]))
+
+
+def _adjusted(found: list[Gain]) -> list[Gain]:
+    """With both tests adjusted over the pairs of each baseline."""
+    groups: dict[Baseline, list[int]] = {}
+    for place, gain in enumerate(found):
+        groups.setdefault(gain.baseline, []).append(place)
+    changed = list(found)
+    for places in groups.values():
+        tests, flips = adjusted([found[p].test for p in places]), adjusted([found[p].flip for p in places])
+        for place, test, flip in zip(places, tests, flips, strict=True):
+            changed[place] = found[place].model_copy(update={"test": test, "flip": flip})
+    return changed

@@ -1,0 +1,97 @@
+"""Data quality: what stands in the way of a conclusion, said before any is drawn."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from veridical.validity.results import Note
+from veridical.validity.table import ScoreTable
+
+EDGE = 0.01
+"""Scores within this of 0 or 1 (of 0 or 100) stand at the floor or ceiling; told from `CROWD` of models on. Ours."""
+CROWD = 0.1
+SAME = 3
+"""Models under different names are held to be one from so many scores on that are all equal."""
+
+
+def quality(table: ScoreTable) -> list[Note]:
+    """Everything worth knowing of the data, in the order in which one would mend it."""
+    return [*_copies(table), *_missing(table), *_constant(table), *_edges(table), *_singletons(table)]
+
+
+def _copies(table: ScoreTable) -> Iterator[Note]:
+    if table.dropped:
+        named = tuple(dict.fromkeys(table.dropped))
+        yield Note(kind="duplicate", where=named, message=f"identical second rows were left out: {_listed(named)}")
+    alike: dict[str, list[str]] = {}
+    for model in table.models:
+        alike.setdefault(re.sub(r"[^a-z0-9.]", "", model.rpartition("/")[2].lower()), []).append(model)
+    groups = {tuple(models) for models in alike.values() if len(models) > 1}
+    by_scores: dict[bytes, list[str]] = {}
+    for model, row in zip(table.models, table.scores, strict=True):
+        if np.isfinite(row).sum() >= SAME:
+            by_scores.setdefault(row.tobytes(), []).append(model)
+    groups |= {tuple(models) for models in by_scores.values() if len(models) > 1}
+    for models in sorted(groups):
+        yield Note(kind="same model", where=models, message=f"{_listed(models)} look like one model; both are kept")
+    columns: dict[bytes, list[str]] = {}
+    for name in table.names:
+        columns.setdefault(np.ascontiguousarray(table.column(name)).tobytes(), []).append(name)
+    for names in columns.values():
+        if len(names) > 1:
+            yield Note(kind="same column", where=tuple(names), message=f"{_listed(names)} hold the same scores")
+
+
+def _missing(table: ScoreTable) -> Iterator[Note]:
+    n = len(table.models)
+    for name in table.names:
+        missing = int(np.isnan(table.column(name)).sum())
+        if missing:
+            yield Note(kind="missing", where=(name,), message=f"{name}: {missing} of {n} models have no score")
+    without = tuple(model for model, size in zip(table.models, table.size, strict=True) if np.isnan(size))
+    if without and table.roles.size:
+        told = f"{len(without)} of {n} models have no size and enter nothing that is beside size: {_listed(without)}"
+        yield Note(kind="missing", where=without, message=told)
+
+
+def _constant(table: ScoreTable) -> Iterator[Note]:
+    for name in table.names:
+        values = table.column(name)
+        values = values[np.isfinite(values)]
+        if len(values) and values.min() == values.max():
+            yield Note(kind="constant", where=(name,), message=f"{name}: all {len(values)} scores are {values[0]:g}")
+
+
+def _edges(table: ScoreTable) -> Iterator[Note]:
+    for name in table.names:
+        values = table.column(name)
+        values = values[np.isfinite(values)]
+        top = 1.0 if values.max(initial=0) <= 1 else 100.0
+        if not len(values) or values.max() > top or values.min() < 0 or values.min() == values.max():
+            continue
+        for kind, there in (("ceiling", values >= top * (1 - EDGE)), ("floor", values <= top * EDGE)):
+            if there.mean() >= CROWD:
+                told = (
+                    f"{name}: {int(there.sum())} of {len(values)} models stand at the {kind}, and cannot be told apart"
+                )
+                yield Note(kind=kind, where=(name,), message=told)
+
+
+def _singletons(table: ScoreTable) -> Iterator[Note]:
+    single = tuple(family for family, count in Counter(table.families).items() if count == 1)
+    if single:
+        told = f"{len(single)} of {len(table.family_names)} families have one model: {_listed(single)}"
+        yield Note(
+            kind="singleton family",
+            where=single,
+            message=f"{told}; they say nothing within families, and stay fixed in permutations within families",
+        )
+
+
+def _listed(names: tuple[str, ...] | list[str], most: int = 6) -> str:
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

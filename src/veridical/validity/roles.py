@@ -1,0 +1,205 @@
+"""Which column is what: from flags, from a YAML file, or by the columns' own names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from veridical.errors import UserError, unknown
+
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "model": ("model", "model name", "model_name", "name"),
+    "family": ("family", "model family", "model_family"),
+    "size": ("size", "model size", "model size (b)", "model_size", "parameters", "params", "n_parameters"),
+    "benchmark": ("benchmark", "task", "dataset"),
+    "value": ("score", "value", "accuracy"),
+}
+"""How columns are known where nothing names them, in lower case."""
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Column names by role. Empty means: not named.
+
+    `outcomes` maps an outcome to its axis ("" where it has none), `axes` a benchmark to its own. `variants` maps a
+    reworked benchmark (or a measure of sets) to the original (or the accuracy) beside which it stands. `items` is the
+    number of items behind a column of shares; `percent` names columns of percentages among which some are below 1.
+    """
+
+    model: str = ""
+    family: str = ""
+    size: str = ""
+    benchmark: str = ""
+    value: str = ""
+    benchmarks: tuple[str, ...] = ()
+    controls: tuple[str, ...] = ()
+    outcomes: Mapping[str, str] = field(default_factory=dict)
+    axes: Mapping[str, str] = field(default_factory=dict)
+    variants: Mapping[str, str] = field(default_factory=dict)
+    items: Mapping[str, int] = field(default_factory=dict)
+    percent: tuple[str, ...] = ()
+
+    @property
+    def predictors(self) -> tuple[str, ...]:
+        """Benchmarks, with the reworked and their originals among them."""
+        return tuple(dict.fromkeys((*self.benchmarks, *self.variants.values(), *self.variants)))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column of scores."""
+        return tuple(dict.fromkeys((*self.predictors, *self.controls, *self.outcomes)))
+
+
+def read_roles(path: Path) -> Roles:
+    """Roles in a YAML file: a mapping with the names of `Roles` as keys. Raises UserError where it is not one."""
+    import yaml
+
+    try:
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
+    except yaml.YAMLError as error:
+        raise UserError(f"{path} is not YAML: {error}") from error
+    if not isinstance(document, dict):
+        raise UserError(f"{path}: give a mapping with keys such as model, family, size, benchmarks, outcomes")
+    known = {one.name for one in fields(Roles)}
+    for key in document:
+        if key not in known:
+            raise unknown(f"role in {path}:", str(key), known)
+    axes = dict(_mapping(path, document, "axes"))
+    benchmarks = document.get("benchmarks") or ()
+    if isinstance(benchmarks, dict):
+        axes |= {str(name): str(axis) for name, axis in benchmarks.items() if axis}
+    return Roles(
+        **{name: str(document.get(name) or "") for name in ("model", "family", "size", "benchmark", "value")},
+        benchmarks=_names(path, "benchmarks", benchmarks),
+        controls=_names(path, "controls", document.get("controls") or ()),
+        outcomes=_mapping(path, document, "outcomes"),
+        axes=axes,
+        variants=_mapping(path, document, "variants"),
+        items={name: _count(path, name, count) for name, count in _mapping(path, document, "items").items()},
+        percent=_names(path, "percent", document.get("percent") or ()),
+    )
+
+
+def _names(path: Path, key: str, given: Any) -> tuple[str, ...]:
+    if isinstance(given, str):
+        return (given,)
+    if isinstance(given, dict | list):
+        names = tuple(map(str, given))
+        for name, times in Counter(names).items():
+            if times > 1:
+                raise UserError(f"{path}: {name!r} stands {times} times under {key}: name a column once")
+        return names
+    if given == ():
+        return ()
+    raise UserError(f"{path}: {key} must list columns, and is {given!r}")
+
+
+def _mapping(path: Path, document: Mapping[str, Any], key: str) -> dict[str, str]:
+    """`{name: text}`; a list of names maps each to nothing."""
+    given = document.get(key) or {}
+    if isinstance(given, dict):
+        return {str(name): "" if text is None else str(text) for name, text in given.items()}
+    if key == "outcomes":
+        return dict.fromkeys(_names(path, key, given), "")
+    raise UserError(f"{path}: {key} must map names to values, and is {given!r}")
+
+
+def _count(path: Path, name: str, text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise UserError(f"{path}: items of {name!r} must be a whole number above 0, and is {text!r}")
+    return int(text)
+
+
+def with_flags(
+    roles: Roles,
+    known: Sequence[str],
+    *,
+    model: str = "",
+    family: str = "",
+    size: str = "",
+    benchmarks: Sequence[str] = (),
+    controls: Sequence[str] = (),
+    outcomes: Sequence[str] = (),
+    variants: Sequence[str] = (),
+) -> Roles:
+    """Roles with what flags say put over them. `COL:AXIS` gives an axis, unless a column has that very name."""
+    axes, named = dict(roles.axes), []
+    for text in benchmarks:
+        name, axis = _split_axis(text, known)
+        named.append(name)
+        if axis:
+            axes[name] = axis
+    predicted = [_split_axis(text, known) for text in outcomes]
+    for kind, given in (("--benchmark", named), ("--control", controls), ("--outcome", [n for n, _ in predicted])):
+        for name, times in Counter(given).items():
+            if times > 1:
+                raise UserError(f"{kind} {name!r} is given {times} times: name a column once")
+    return replace(
+        roles,
+        model=model or roles.model,
+        family=family or roles.family,
+        size=size or roles.size,
+        benchmarks=tuple(named) or roles.benchmarks,
+        controls=tuple(controls) or roles.controls,
+        outcomes=dict(predicted) or roles.outcomes,
+        axes=axes,
+        variants=dict(_variant(text, known) for text in variants) or roles.variants,
+    )
+
+
+def _split_axis(text: str, known: Sequence[str]) -> tuple[str, str]:
+    name, colon, axis = text.rpartition(":")
+    return (text, "") if text in known or not colon else (name, axis)
+
+
+def _variant(text: str, known: Sequence[str]) -> tuple[str, str]:
+    """`REWORKED=ORIGINAL`; where names hold `=` themselves, at the one that leaves two known names."""
+    cuts = [(text[:at], text[at + 1 :]) for at, letter in enumerate(text) if letter == "="]
+    if not cuts:
+        raise UserError(f"--variant {text!r}: write REWORKED=ORIGINAL, two names of columns")
+    return next((cut for cut in cuts if cut[0] in known and cut[1] in known), cuts[0])
+
+
+def found_column(role: str, given: str, known: Sequence[str]) -> str:
+    """The column for a role: the one that is named, or else the one whose name says it; "" where none does."""
+    if given:
+        if given not in known:
+            raise unknown(f"{role} column", given, known)
+        return given
+    by_name = {name.strip().lower(): name for name in reversed(known)}
+    return next((by_name[name] for name in NAMES[role] if name in by_name), "")
+
+
+def check_roles(roles: Roles, known: Sequence[str], source: str) -> None:
+    """Raise UserError where a role names no column, or one column has two roles that exclude each other."""
+    for kind, names in (
+        ("benchmark", roles.benchmarks),
+        ("control", roles.controls),
+        ("outcome", tuple(roles.outcomes)),
+        ("variant", (*roles.variants, *roles.variants.values())),
+        ("column under axes", tuple(roles.axes)),
+        ("column under items", tuple(roles.items)),
+        ("column under percent", roles.percent),
+    ):
+        for name in names:
+            if name not in known:
+                raise unknown(f"{kind} in {source}:", name, known)
+    for name in roles.controls:
+        if name in roles.outcomes:
+            raise UserError(f"{name!r} is a control and an outcome: it would be predicted from itself; choose one")
+    for name in roles.predictors:
+        for kind, others in (("an outcome", roles.outcomes), ("a control", roles.controls)):
+            if name in others:
+                raise UserError(f"{name!r} is a benchmark and {kind}: a column is used once; choose one")
+    for reworked, original in roles.variants.items():
+        if reworked == original:
+            raise UserError(f"--variant {reworked}={original}: a benchmark is no reworked version of itself")
+    described = {roles.model: "model", roles.family: "family", roles.size: "size"}
+    for name in roles.columns:
+        if name in described:
+            raise UserError(f"{name!r} is the {described[name]} column and a score: a column is used once; choose one")

@@ -1,0 +1,226 @@
+"""Rankings, reworked versions beside originals, axes and reliability."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pingouin
+import pytest
+from scipy import stats
+
+from tests.validity.making import made, planted
+from veridical.stats.proportions import newcombe, wilson
+from veridical.validity.comparison import comparisons, swapped
+from veridical.validity.partial import Ranked, partials
+from veridical.validity.ranks import _wilson, agreements, count_ranks, rankings
+from veridical.validity.reliability import binomial_reliability, disattenuated, reliabilities, split_half
+from veridical.validity.results import Correlation, Reliability, Span
+from veridical.validity.roles import Roles
+from veridical.validity.specificity import differences, specificity
+from veridical.validity.table import ScoreTable
+
+REWORKED = {"variants": {"copy": "skill", "poor": "skill"}}
+
+
+def shares(values: list[float], items: int | None) -> ScoreTable:
+    n = len(values)
+    roles = Roles(model="m", benchmarks=("b",), items={} if items is None else {"b": items})
+    return made({"b": np.array(values)}, np.arange(n), np.full(n, np.nan), roles)
+
+
+class TestRankings:
+    def test_neighbours_within_the_noise_of_items_are_not_told_apart(self) -> None:
+        values = [0.9, 0.70, 0.69, 0.68, 0.3, 0.2, 0.1, 0.05]
+        (one,) = rankings(shares(values, 200), {}, 0)
+        by_model = {model.model: model for model in one.models}
+        assert [model.rank for model in one.models] == [1, 2, 3, 4, 5, 6, 7, 8]
+        assert by_model["m0"].low == by_model["m0"].high == 1
+        for name in ("m1", "m2", "m3"):
+            assert by_model[name].low < 3 < by_model[name].high + 1
+            assert by_model[name].low < by_model[name].high
+        apart = [
+            [
+                not (limit := newcombe((round(a * 200), round(b * 200)), (200, 200))).low <= 0 <= limit.high
+                for b in values
+            ]
+            for a in values
+        ]
+        assert one.inseparable == int((~np.array(apart))[np.triu_indices(8, 1)].sum())
+        assert one.neighbours == sum(not apart[i][i + 1] for i in range(7))
+        assert one.pairs == 28
+
+    def test_more_items_tell_more_apart(self) -> None:
+        values = [0.70, 0.68, 0.66, 0.64, 0.62, 0.60, 0.58, 0.56]
+        few, many = (rankings(shares(values, items), {}, 0)[0].inseparable for items in (100, 100_000))
+        assert many == 0 < few
+
+    def test_without_a_number_of_items_no_rank_has_an_interval(self) -> None:
+        (one,) = rankings(shares([0.1 * i for i in range(8)], None), {}, 0)
+        assert one.inseparable is None
+        assert {model.low for model in one.models} == {None}
+
+    def test_models_that_answer_alike_but_for_a_set_are_told_apart_by_sets(self) -> None:
+        rng = np.random.default_rng(0)
+        base = (rng.random(400) < 0.5).astype(float)
+        sets = np.repeat(base[None], 8, axis=0)
+        for model in range(8):
+            sets[model, np.flatnonzero(base)[: 12 * model]] = 0
+        table = shares([float(row.mean()) for row in sets], 400)
+        by_sets = rankings(table, {"b": sets}, 0)[0]
+        assert by_sets.inseparable == 0
+        assert "sets" in by_sets.method
+        # The same shares without the answers: differences drown in the noise of items that are in truth shared.
+        assert rankings(table, {}, 0)[0].inseparable > 0
+
+    def test_count_ranks_are_scipys(self) -> None:
+        counts = np.random.default_rng(0).integers(0, 6, (5, 9))
+        expected = np.stack([stats.rankdata(-row) for row in counts])
+        np.testing.assert_array_equal(count_ranks(counts, 6), expected)
+        np.testing.assert_array_equal(count_ranks(counts, 6_000), expected)
+
+    def test_wilson_limits_at_once_are_those_one_by_one(self) -> None:
+        low, high = _wilson(np.array([0.0, 0.3, 1.0]), 40)
+        for place, k in enumerate((0, 12, 40)):
+            one = wilson(k, 40)
+            assert (low[place], high[place]) == (pytest.approx(one.low, abs=1e-12), pytest.approx(one.high))
+
+
+class TestReworked:
+    def test_agreement_lists_the_largest_moves(self) -> None:
+        table = planted(**REWORKED)
+        copy, poor = agreements(table)
+        assert copy.rho == pytest.approx(stats.spearmanr(table.column("copy"), table.column("skill")).statistic)
+        assert copy.tau == pytest.approx(stats.kendalltau(table.column("copy"), table.column("skill")).statistic)
+        assert copy.rho > 0.98 > poor.rho
+        old, new = stats.rankdata(-table.column("skill")), stats.rankdata(-table.column("poor"))
+        largest = int(np.argmax(np.abs(new - old)))
+        assert poor.moves[0].model == f"m{largest}"
+        assert (poor.moves[0].original, poor.moves[0].reworked) == (old[largest], new[largest])
+
+    def test_a_noisier_version_predicts_worse_and_a_copy_neither_better_nor_worse(self) -> None:
+        found = {(one.reworked, one.outcome): one for one in comparisons(planted(**REWORKED), 499, 0)}
+        poor, copy = found["poor", "needed"], found["copy", "needed"]
+        assert poor.gain_difference < 0
+        assert poor.gain_test.holm < 0.05
+        assert poor.rho_difference < 0
+        assert poor.rho_test.holm < 0.05
+        assert poor.rho_interval.high < 0
+        assert poor.gain_interval.high < 0
+        assert copy.gain_test.holm > 0.05
+        assert poor.beyond_test.holm > 0.05
+
+    def test_the_difference_is_of_the_two_partial_correlations(self) -> None:
+        table = planted(5, 6, benchmarks=("skill", "poor"), variants={"poor": "skill"})
+        rho = {(one.benchmark, one.outcome): one.rho for one in partials(table, 99, 0)}
+        for one in comparisons(table, 99, 0):
+            expected = rho["poor", one.outcome] - rho["skill", one.outcome]
+            assert one.rho_difference == pytest.approx(expected)
+
+    def test_what_a_measure_of_sets_adds_beyond_accuracy(self) -> None:
+        # The outcome needs `idle`; `skill` is accuracy and `idle` the measure of sets beside it.
+        table = planted()
+        columns = {"skill": table.column("skill"), "idle": table.column("idle")}
+        rng = np.random.default_rng(1)
+        columns["goal"] = columns["idle"] + 0.3 * rng.normal(size=72)
+        roles = Roles("m", "f", "s", benchmarks=("skill",), outcomes={"goal": ""}, variants={"idle": "skill"})
+        (one,) = comparisons(made(columns, table.family_codes, table.size, roles), 499, 0)
+        assert one.beyond > 0.2
+        assert one.beyond_test.p == pytest.approx(1 / 500)
+        assert one.gain_test.p < 0.05
+
+    def test_an_exchange_is_the_difference_of_two_partial_correlations(self) -> None:
+        table = planted(4, 5, benchmarks=("skill", "poor"))
+        columns = np.column_stack([table.column("skill"), table.column("poor"), table.column("needed")])
+        ranked = Ranked.of(table.log_size[:, None], columns, table.family_codes)
+        left = ranked.left()
+        null = swapped(ranked.columns[:, :2], left[:, 2:], ranked.basis, np.random.default_rng(3), 12)[:, 0]
+        signs = np.random.default_rng(3).integers(0, 2, size=(12, 20), dtype=np.int8)
+        frame = pd.DataFrame({"y": ranked.columns[:, 2], "size": ranked.covariates[:, 0]})
+        for family in range(1, 4):
+            frame[f"f{family}"] = (table.family_codes == family).astype(float)
+        for draw, keep in enumerate(signs):
+            frame["a"] = np.where(keep, ranked.columns[:, 0], ranked.columns[:, 1])
+            frame["b"] = np.where(keep, ranked.columns[:, 1], ranked.columns[:, 0])
+            covariates = ["size", "f1", "f2", "f3"]
+            r = [pingouin.partial_corr(frame, x=x, y="y", covar=covariates)["r"].iloc[0] for x in ("a", "b")]
+            assert null[draw] == pytest.approx(r[0] - r[1], abs=1e-9)
+
+
+class TestAxes:
+    TABLE = np.array([[0.8, 0.7, 0.1, np.nan], [0.2, 0.1, 0.6, 0.9]])
+
+    def test_within_less_across_by_hand(self) -> None:
+        found = differences(self.TABLE, np.array([0, 1]), np.array([[0, 0, 1, 1], [1, 1, 0, 0]]))
+        # Within: .8 .7 .6 .9, across: .1 .2 .1; and the other way about.
+        assert found == pytest.approx([0.75 - 0.4 / 3, 0.4 / 3 - 0.75])
+
+    def test_p_is_the_share_of_arrangements_that_reach_it(self) -> None:
+        roles = Roles(
+            benchmarks=("a", "b"),
+            axes={"a": "social", "b": "event"},
+            outcomes={"w": "social", "x": "social", "y": "event", "z": "event"},
+        )
+        partial = [
+            partial_with(b, o, float(self.TABLE[i, j]))
+            for i, b in enumerate("ab")
+            for j, o in enumerate("wxyz")
+            if np.isfinite(self.TABLE[i, j])
+        ]
+        (one,) = specificity(roles, partial, [], 99, 0)
+        own = np.array([1, 0])
+        every = {tuple(axes) for axes in permutations([1, 1, 0, 0])}
+        values = differences(self.TABLE, own, np.array(sorted(every)))
+        assert one.test.p == pytest.approx(np.mean(values >= one.difference - 1e-12))
+        assert one.test.least == 1 / 6
+        assert (one.within_pairs, one.across_pairs) == (4, 3)
+
+    def test_one_axis_alone_says_nothing(self) -> None:
+        roles = Roles(benchmarks=("a",), axes={"a": "social"}, outcomes={"w": "social", "x": "social"})
+        assert specificity(roles, [partial_with("a", "w", 0.5), partial_with("a", "x", 0.4)], [], 99, 0) == []
+
+
+def partial_with(benchmark: str, outcome: str, rho: float):
+    from veridical.validity.results import Partial
+
+    return Partial(
+        benchmark=benchmark,
+        outcome=outcome,
+        n=20,
+        controls=1,
+        df=17,
+        rho=rho,
+        plain=rho,
+        p_student=0.5,
+        interval=Span(method=""),
+        test=None,
+        singletons=0,
+    )
+
+
+class TestReliability:
+    def test_split_half_meets_the_planted_reliability(self) -> None:
+        # Scores are ability + noise of sets: with 40 sets, var 1 over models and 4 within, it is 1 / (1 + 4 / 40).
+        rng = np.random.default_rng(0)
+        sets = rng.normal(size=(2_000, 1)) + 2 * rng.normal(size=(2_000, 40))
+        assert split_half(sets, np.random.default_rng(1)) == pytest.approx(1 / 1.1, abs=0.01)
+        assert split_half(sets[:, :1], rng) is None
+        assert split_half(np.ones((9, 10)), rng) is None
+
+    def test_binomial_reliability_is_kuder_and_richardsons(self) -> None:
+        # Shares .2 .5 .8: mean p(1 - p) = .19, variance .09; with 11 items 1 - .019 / .09.
+        assert binomial_reliability(np.array([0.2, 0.5, 0.8]), 11) == pytest.approx(1 - 0.019 / 0.09)
+        assert binomial_reliability(np.full(5, 0.5), 11) is None
+
+    def test_percentages_and_fractions_have_one_reliability(self) -> None:
+        values = [0.1 * i for i in range(1, 9)]
+        fractions, percent = shares(values, 50), shares([100 * value for value in values], 50)
+        assert reliabilities(fractions, {}, 0)[0].value == pytest.approx(reliabilities(percent, {}, 0)[0].value)
+
+    def test_disattenuated_is_observed_over_the_root_of_both(self) -> None:
+        pair = Correlation(first="a", second="b", n=9, rho=0.6, tau=0.5, interval=Span(method=""), test=None)
+        reliable = [Reliability(column=name, value=value, method="", n=9) for name, value in (("a", 0.8), ("b", 0.45))]
+        (one,) = disattenuated([pair], reliable)
+        assert one.value == pytest.approx(0.6 / 0.6)
+        assert disattenuated([pair], reliable[:1]) == []
