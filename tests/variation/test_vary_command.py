@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,10 +11,11 @@ import pytest
 
 import veridical
 from tests.runs.toy import ToyModel
-from tests.variation.planted import Planted, texts, variants
+from tests.variation.planted import Planted, problems, texts, variants
 from veridical.cli import main
-from veridical.suites.files import read_suite
+from veridical.suites.files import read_suite, write_suite
 from veridical.variation import proposers
+from veridical.variation.builder import stages_path
 from veridical.variation.tagging import SpacyTagger
 
 TABLE = (
@@ -122,13 +124,15 @@ def test_what_it_writes_can_be_run(planted: Planted, seeds: Path, tmp_path: Path
         (["{seeds}", "--min-ratio", "inf"], "a finite number is needed"),
         (["{seeds}", "--min-ratio", "-1"], "Invalid value for '--min-ratio'"),
         (["{seeds}", "--max-variants", "0"], "Invalid value for '--max-variants'"),
+        (["{seeds}", "--out", ""], "cannot write .: a folder; name a file"),
     ],
 )
 def test_a_mistake_is_one_line(
     planted: Planted, seeds: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
 ) -> None:
     given = [argument.format(seeds=seeds) for argument in arguments]
-    status = main(["vary", *given, "--proposer", "x", "--out", str(tmp_path / "o.jsonl")])
+    out = [] if "--out" in given else ["--out", str(tmp_path / "o.jsonl")]
+    status = main(["vary", *given, "--proposer", "x", *out])
     told = capsys.readouterr()
     assert (status, told.out) == (2, "")
     lines = [line for line in told.err.splitlines() if line.startswith("veridical: ")]
@@ -137,8 +141,43 @@ def test_a_mistake_is_one_line(
     assert not (tmp_path / "o.jsonl").exists()
 
 
-def test_the_seeds_are_not_overwritten(planted: Planted, seeds: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = seeds.read_bytes()
-    assert main(["vary", str(seeds), "--proposer", "x", "--out", str(seeds)]) == 2
-    assert "is the file of the seeds" in capsys.readouterr().err
-    assert seeds.read_bytes() == before
+@pytest.mark.parametrize("given", [["{seeds}"], ["--suite", "{suite}"], ["--suite", "{link}"]])
+@pytest.mark.parametrize("out", ["same", "link", "stages"])
+def test_what_is_read_is_not_overwritten(
+    planted: Planted,
+    seeds: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    given: list[str],
+    out: str,
+) -> None:
+    """Neither by the suite nor by the counts beside it, whatever the file is called; told before a model is loaded."""
+    monkeypatch.setattr(proposers, "load", lambda spec: pytest.fail("a model was loaded"))
+    suite = tmp_path / "suite.jsonl"
+    write_suite(problems(("A dog sleeps.", "The dog rests.")).frame, suite)
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(suite)
+    read = seeds if given == ["{seeds}"] else suite
+    again = tmp_path / "again.jsonl"
+    target = {"same": read, "link": again, "stages": again}[out]
+    if out != "same":
+        (stages_path(again) if out == "stages" else again).symlink_to(read)
+    before = read.read_bytes()
+    arguments = [argument.format(seeds=seeds, suite=suite, link=link) for argument in given]
+    assert main(["vary", *arguments, "--proposer", "x", "--out", str(target)]) == 2
+    assert "which is read" in capsys.readouterr().err
+    assert read.read_bytes() == before
+
+
+def test_what_is_no_regular_file_is_refused_before_a_model_is_loaded(
+    seeds: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(proposers, "load", lambda spec: pytest.fail("a model was loaded"))
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    (tmp_path / "o.jsonl.stages.json").mkdir()
+    for out, told in ((pipe, "a named pipe"), (tmp_path, "a folder"), (tmp_path / "o.jsonl", "a folder")):
+        assert main(["vary", str(seeds), "--proposer", "x", "--out", str(out)]) == 2
+        assert told in capsys.readouterr().err
+    assert pipe.is_fifo()

@@ -63,6 +63,7 @@ def command(
     """Replace one word at a time by what a model likes better there: the label, syntax and overlap stay."""
     from veridical.cli.console import errors, results
     from veridical.errors import UserError
+    from veridical.outputs import keep_apart, regular_target
     from veridical.runs.progress import Terminal
     from veridical.variation import proposers
     from veridical.variation.builder import stages_path, vary
@@ -74,8 +75,9 @@ def command(
         raise UserError("give either SEEDS, a file, or --suite, a suite's name (see 'veridical vary --help')")
     if min_ratio == float("inf"):
         raise UserError(f"--min-ratio {min_ratio}: a finite number is needed")
-    if seeds is not None and out.exists() and seeds.exists() and out.samefile(seeds):
-        raise UserError(f"--out {out} is the file of the seeds; choose another")
+    # Before anything is read or loaded, which may take minutes.
+    outputs = [regular_target(path) for path in (out, stages_path(out))]
+    keep_apart(outputs, _inputs([seeds] if seeds else [], suite, [proposer], spacy_model))
     columns = Columns(premise_column, hypothesis_column, label_column, parse_label_names(label_name or []))
     source = named_suite(suite) if suite is not None else read_seeds(seeds or Path(), columns, encoding)
     progress = Terminal(errors())
@@ -102,6 +104,15 @@ def command(
     typer.echo(f"suite: {out}\ncounts: {stages_path(out)}")
     for warning in varied.stages.warnings():
         progress.say(warning)
+
+
+def _inputs(seeds: list[Path], suite: str | None, proposers: list[str], spacy_model: str | None) -> list[Path]:
+    """The files and folders that are read, as far as they are the user's own."""
+    from veridical.suites.registry import BUILT_IN
+
+    named = [suite if suite not in BUILT_IN else None, spacy_model]
+    models = [Path(spec.partition("/")[2]) for spec in proposers if "/" in spec]
+    return [*seeds, *(Path(name) for name in named if name), *(path for path in models if path.exists())]
 
 
 def _table(varied: Varied) -> Table:

@@ -20,6 +20,7 @@ from pathlib import Path
 import polars as pl
 
 from veridical.errors import UserError
+from veridical.outputs import regular_target
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
@@ -92,7 +93,11 @@ def _sync_folder(folder: Path) -> None:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Write a file whole, over an older one of its name. Raises UserError where the disk refuses."""
+    """Write a file whole, over an older one of its name; a link is followed to the file that it leads to.
+
+    Raises UserError where the disk refuses, and where something stands there that is no regular file.
+    """
+    path = regular_target(path)
     with beside(path) as temporary:
         _write_through(temporary, data)
         temporary.replace(path)

@@ -23,6 +23,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from veridical.errors import UserError, unknown
 from veridical.items import Choice, Frozen, Grouping, Item, Member, Name, Suite
+from veridical.outputs import regular_target
 from veridical.prompts.template import Prompt
 from veridical.suites.json_text import JSONContentError, kind, parse_json, place
 
@@ -92,7 +93,11 @@ def read_suite(path: Path) -> Suite:
 
 
 def write_suite(suite: Suite, path: Path) -> None:
-    """Write a suite file: whole or not at all. Raises UserError where the file cannot be written."""
+    """Write a suite file: whole or not at all, to the end of its links.
+
+    Raises UserError where the file cannot be written, and where something stands there that is no regular file.
+    """
+    path = regular_target(path)
     text = "".join(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n" for line in _records(suite))
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
     try:

@@ -17,6 +17,8 @@ from pathlib import Path
 
 from veridical.errors import UserError
 from veridical.items import Factor, Item, Suite, digest
+from veridical.outputs import regular_target
+from veridical.runs.files import replace
 from veridical.runs.progress import Progress, Silent
 from veridical.suites.files import Membership
 from veridical.variation.filters import (
@@ -61,7 +63,9 @@ class Varied:
 
 
 def stages_path(out: Path) -> Path:
-    """Where the counts of a file of variants are."""
+    """Where the counts of a file of variants are. Raises UserError for a path that names no file."""
+    if not out.name:
+        raise UserError(f"cannot write {out}: a folder; name a file")
     return out.with_name(f"{out.name}.stages.json")
 
 
@@ -80,6 +84,8 @@ def vary(
     The counts go to `stages_path(out)`. The same seeds, proposer, tagger and settings give the same bytes.
     Raises UserError where there are no seeds, and where `out` cannot be written.
     """
+    for path in (out, stages_path(out)):
+        regular_target(path)
     settings, progress, stages = settings or Settings(), progress or Silent(), Stages()
     ids, total = _all_ids(seeds, stages, limit)
     run = _Run(seeds, proposer, tagger, settings, stages, ids)
@@ -276,8 +282,5 @@ def _write_stages(varied: Varied, run: _Run, limit: int | None) -> None:
         "stages": [stage.record() for stage in varied.stages],
         "nothing_left": varied.stages.warnings(),
     }
-    path = stages_path(varied.path)
-    try:
-        path.write_text(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror or error}; choose another file") from error
+    data = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    replace(stages_path(varied.path), data.encode())

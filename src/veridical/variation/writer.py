@@ -17,17 +17,19 @@ from typing import IO, Any, Self
 
 from veridical.errors import UserError
 from veridical.items import Choice, Item, Suite
+from veridical.outputs import regular_target
 from veridical.suites.files import SCHEMA, Membership
 
 
 class SuiteWriter:
     """Writes a suite file whole or not at all: the items go to a file beside it until the number of them is known.
 
-    A context: leaving it without `finish` leaves nothing behind. Raises UserError where the files cannot be written.
+    A context: leaving it without `finish` leaves nothing behind. Links are followed. Raises UserError where the files
+    cannot be written, and where something stands there that is no regular file.
     """
 
     def __init__(self, path: Path, frame: Suite, groupings: Sequence[str]) -> None:
-        self._path = path
+        self._path = path = regular_target(path)
         self._frame = frame
         self._groupings = list(groupings)
         self._usual = tuple(Choice(label=label, continuation=label) for label in frame.labels)
