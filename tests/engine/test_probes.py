@@ -122,6 +122,23 @@ def test_a_model_without_finite_scores_has_no_errors_in_nats() -> None:
     found = probe(engine(model), PROMPTS)
     assert found.path == "plain"
     assert (found.sharing_error, found.plain_batch_error) == (None, None)
+    assert (found.non_finite, found.n_choices, found.near_ties) == (12, 12, 0)
+
+
+def test_next_tokens_without_finite_logits_are_counted() -> None:
+    """A NaN after token 5 (twice in the prompts), an infinity after token 9; a token that is ruled out is no fault."""
+    trying = engine(tiny.llama(VOCABULARY))
+
+    def planted(ids: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+        if logits.shape[:2] == ids.shape:
+            logits[..., 50] = torch.where(ids == 5, torch.nan, logits[..., 50])
+            logits[..., 51] = torch.where(ids == 9, torch.inf, logits[..., 51])
+            logits[..., 52:] = -torch.inf
+        return logits
+
+    with logits_changed_by(trying.model, planted):
+        found = probe(trying, PROMPTS)
+    assert (found.non_finite, found.n_choices) == (3, 12)
 
 
 def test_probing_twice_finds_the_same() -> None:

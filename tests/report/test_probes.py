@@ -32,6 +32,13 @@ def test_scores_that_move_are_not_called_exact() -> None:
     assert found["small or large batches"][1] == "choices that are closer than this may go either way"
 
 
+def test_logits_that_are_not_numbers_are_told_first() -> None:
+    first = findings(replace(SOUND, non_finite=40))[0]
+    assert (first.probe, first.found) == ("logits", "not numbers for 40 of 47 next tokens")
+    assert "trust neither" in first.meaning
+    assert "logits" not in told(SOUND)
+
+
 def test_texts_that_differ_are_told() -> None:
     found = told(replace(SOUND, greedy_repeats=False, greedy_batch_invariant=3))
     assert found["greedy text, twice"][0] == "not the same"

@@ -9,6 +9,7 @@ import pytest
 from tests.runs.toy import ToyModel
 from veridical.items import Status
 from veridical.models.protocol import ChoiceScore, Outcome
+from veridical.report.probes import dtype_finding
 from veridical.runs.agreement import N_SETS, answers, compare, sample
 from veridical.runs.progress import Silent
 
@@ -44,6 +45,35 @@ def test_labels_that_a_dtype_moves_and_near_ties_are_counted():
     assert found.measure.value == pytest.approx(1 - 3 / n)
     assert (found.measure.model, found.measure.against) == ("bfloat16", {"model": "float32"})
     assert found.near_ties == (n, 0)
+
+
+@dataclass
+class Narrow(ToyModel):
+    """Finds every `each`-th request too long."""
+
+    each: int = 1
+
+    def answer(self, requests):
+        for position, _ in enumerate(requests):
+            if position % self.each == 0:
+                yield position, Outcome(Status.TOO_LONG)
+            else:
+                yield position, Outcome(Status.OK, (ChoiceScore(-1.0, 1, 4, 4), *[ChoiceScore(-2.0, 1, 4, 4)] * 2))
+
+
+def test_items_that_are_too_long_are_left_aside():
+    asked = sample()
+    n = len(asked.asks)
+    found = compare(asked, *(answers(Narrow(each=3), asked, name, Silent()) for name in ("a", "b")))
+    assert found.n_too_long == (n + 2) // 3
+    assert (found.measure.value, found.measure.n_items) == (1, n - found.n_too_long)
+
+
+def test_nothing_is_compared_where_every_item_is_too_long():
+    asked = sample()
+    found = compare(asked, *(answers(Narrow(), asked, name, Silent()) for name in ("a", "b")))
+    assert (found.measure, found.n_too_long) == (None, len(asked.asks))
+    assert "too long" in dtype_finding("bfloat16", found).meaning
 
 
 def test_a_model_agrees_with_itself():

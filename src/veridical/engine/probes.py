@@ -15,6 +15,8 @@ from veridical.engine.generation import Generated
 from veridical.engine.memory import Budget
 from veridical.engine.plain import plain_scorer
 from veridical.engine.scoring import PackedScorer
+from veridical.engine.seq2seq import decoder_start
+from veridical.engine.writing import write
 
 TEXTS = (
     "The kettle was on the stove when the lights went out. Was the water hot?",
@@ -46,6 +48,7 @@ class Probes:
         near_ties: of the `n_choices` of a next token in the prompts, those whose two best logits are closer
             than `NEAR_TIE`.
         n_tokens: the tokens of all sequences and prompts that were used.
+        non_finite: of the `n_choices`, those whose logits are not all numbers.
     """
 
     path: Path
@@ -59,14 +62,18 @@ class Probes:
     near_ties: int
     n_choices: int
     n_tokens: int
+    non_finite: int = 0
 
 
-def probe(engine: Engine, prompts: Sequence[tuple[int, ...]]) -> Probes:
-    """Put `samples` and `prompts` (token ids, none empty) to the engine's model in several ways."""
+def probe(engine: Engine, prompts: Sequence[tuple[int, ...]], new_tokens: int = NEW_TOKENS) -> Probes:
+    """Put `samples` and `prompts` (token ids, none empty) to the engine's model in several ways.
+
+    `new_tokens` are generated from each prompt, and must fit behind it.
+    """
     sequences = samples(engine.model)
-    together = _generated(engine, prompts)
-    again = _generated(engine, prompts)
-    alone = [_generated(engine, [prompt])[0] for prompt in prompts]
+    together = _generated(engine, prompts, new_tokens)
+    again = _generated(engine, prompts, new_tokens)
+    alone = [_generated(engine, [prompt], new_tokens)[0] for prompt in prompts]
     gaps = _gaps(engine.model, prompts)
     return Probes(
         path=engine.path,
@@ -80,6 +87,7 @@ def probe(engine: Engine, prompts: Sequence[tuple[int, ...]]) -> Probes:
         near_ties=sum(gap < NEAR_TIE for gap in gaps),
         n_choices=len(gaps),
         n_tokens=sum(len(s.context) + len(s.continuation) for s in sequences) + sum(map(len, prompts)),
+        non_finite=sum(math.isnan(gap) for gap in gaps),
     )
 
 
@@ -99,25 +107,29 @@ def _packed_batch_error(engine: Engine, sequences: Sequence[Sample]) -> float:
     return largest_difference(together, in_pieces)
 
 
-def _generated(engine: Engine, prompts: Sequence[tuple[int, ...]]) -> list[Generated]:
-    found = dict(engine.generate(prompts, NEW_TOKENS))
+def _generated(engine: Engine, prompts: Sequence[tuple[int, ...]], new_tokens: int) -> list[Generated]:
+    found = dict(write(engine, prompts, [new_tokens] * len(prompts)))
     return [found[index] for index in range(len(prompts))]
 
 
 @torch.inference_mode()
 def _gaps(model: PreTrainedModel, prompts: Sequence[tuple[int, ...]]) -> list[float]:
-    """At every token of the prompts, the best logit of the next one less the second best.
+    """At every token of the prompts, the best logit of the next one less the second best; NaN where one is no number.
 
     Of an encoder-decoder, at the first token of each answer.
     """
+    if not prompts:
+        return []
     ids = pad_sequence([torch.tensor(prompt) for prompt in prompts], batch_first=True)
     real = pad_sequence([torch.ones(len(prompt), dtype=torch.long) for prompt in prompts], batch_first=True)
     inputs = {"input_ids": ids, "attention_mask": real}
     if model.config.is_encoder_decoder:
-        start = model.generation_config.decoder_start_token_id
-        inputs["decoder_input_ids"] = torch.full((len(prompts), 1), start)
+        inputs["decoder_input_ids"] = torch.full((len(prompts), 1), decoder_start(model))
         real = torch.ones_like(inputs["decoder_input_ids"])
     logits = model(**{name: value.to(model.device) for name, value in inputs.items()}, use_cache=False).logits
-    best = logits[real.bool().to(model.device)].float().topk(2, dim=-1).values
-    gaps: list[float] = (best[:, 0] - best[:, 1]).tolist()
+    places = logits[real.bool().to(model.device)].float()
+    best = places.topk(2, dim=-1).values
+    # The maximum is NaN where any is; topk need not be.
+    finite = places.amax(dim=-1).isfinite()
+    gaps: list[float] = torch.where(finite, best[:, 0] - best[:, 1], torch.nan).tolist()
     return gaps

@@ -24,7 +24,14 @@ class Finding(NamedTuple):
 
 def findings(probes: Probes) -> list[Finding]:
     """A line for each probe."""
-    return [_sharing(probes), *_batches(probes), *_greedy(probes), _near_ties(probes)]
+    return [*_numbers(probes), _sharing(probes), *_batches(probes), *_greedy(probes), _near_ties(probes)]
+
+
+def _numbers(probes: Probes) -> list[Finding]:
+    if not probes.non_finite:
+        return []
+    found = f"not numbers for {probes.non_finite} of {probes.n_choices} next tokens"
+    return [Finding("logits", found, "broken weights, or a dtype too small for them: trust neither scores nor texts")]
 
 
 def _sharing(probes: Probes) -> Finding:
@@ -74,10 +81,17 @@ def _near_ties(probes: Probes) -> Finding:
 def dtype_finding(dtype: str, found: Agreement) -> Finding:
     """What computing in `dtype` does to the labels that float32 gives."""
     measure, (here, there) = found.measure, found.near_ties
+    if measure is None:
+        return Finding(
+            "labels as in float32",
+            "not compared",
+            f"all {found.n_too_long} questions of the sample are too long for it",
+        )
     rate = " ".join(filter(None, (estimate(measure), bounds(measure))))
     return Finding(
         "labels as in float32",
-        f"{rate} of {measure.n_items} items in {measure.n_sets} sets",
+        f"{rate} of {measure.n_items} items in {measure.n_sets} sets"
+        + (f" ({found.n_too_long} too long to be asked)" if found.n_too_long else ""),
         f"{level(measure)} interval ({measure.interval}); near ties: {here} in {dtype}, {there} in float32",
     )
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from veridical.items import Status
 from veridical.judge.agreement import agreement
 from veridical.judge.answering import answerings
 from veridical.judge.answers import read_scores
@@ -27,10 +28,14 @@ N_SETS = 30
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The share of items with the same label, and on how many items each side's two best choices nearly tie."""
+    """The share of items with the same label, and on how many items each side's two best choices nearly tie.
 
-    measure: Measure
+    Items that are too long for the model are left aside and counted; `measure` is None where that is all of them.
+    """
+
+    measure: Measure | None
     near_ties: tuple[int, int]
+    n_too_long: int = 0
 
 
 def sample() -> Plan:
@@ -58,7 +63,13 @@ def answers(model: LanguageModel, asked: Plan, name: str, progress: Progress) ->
 
 def compare(asked: Plan, one: pl.DataFrame, other: pl.DataFrame, *, seed: int = 0) -> Agreement:
     """How far two frames of answers to one plan, under two names, agree."""
-    suite = narrow(asked.suite, (ask.item for ask in asked.asks))
-    first, second = answerings(SuiteTable(suite), pl.concat([one, other]))
     near = [frame.filter(pl.col("margin") < NEAR_TIE).height for frame in (one, other)]
-    return Agreement(agreement(first, second, Settings(seed=seed)), (near[0], near[1]))
+    both = pl.concat([one, other])
+    too_long = set(both.filter(pl.col("status") == Status.TOO_LONG.value)["item"])
+    items = {ask.item for ask in asked.asks} - too_long
+    if not items:
+        return Agreement(None, (near[0], near[1]), len(too_long))
+    suite = narrow(asked.suite, items)
+    first, second = answerings(SuiteTable(suite), both)
+    measure = agreement(first, second, Settings(seed=seed))
+    return Agreement(measure, (near[0], near[1]), len(too_long))
