@@ -106,4 +106,6 @@ def test_a_long_shared_beginning_makes_a_family() -> None:
     stem = tuple(range(100, 100 + WORTH_SHARING_TOKENS))
     prompts = [(*stem, index) for index in range(WORTH_SHARING_PROMPTS)]
     assert [(f.n_shared, f.prompts) for f in families(prompts)] == [(len(stem), tuple(range(len(prompts))))]
-    assert [f.n_shared for f in families(prompts[:-1])] == [0]
+    # Fewer are worth it where nothing else is waiting, and not beside others.
+    assert [f.n_shared for f in families(prompts[:-1])] == [len(stem)]
+    assert [f.n_shared for f in families([*prompts[:-1], (1, 2)])] == [0]
