@@ -90,6 +90,9 @@ class Engine:
 
         No context may be empty; a sequence without a continuation runs for its hidden states alone. Each distinct
         prefix runs once on the packed path. An encoder-decoder's context goes through its encoder.
+
+        On the plain path a sequence may be too large for memory even alone: raises TooLargeError with the places of
+        such once all others are finished.
         """
         scorer = self._packed if self.path == "packed" else self._plain
         return scorer.score(sequences, hidden)
@@ -102,7 +105,10 @@ class Engine:
         return hidden.states
 
     def generate(self, prompts: Sequence[tuple[int, ...]], max_new_tokens: Limit) -> Iterator[tuple[int, Generated]]:
-        """(index, greedy continuation) for each non-empty prompt, as it is finished; one limit, or one a prompt."""
+        """(index, greedy continuation) for each non-empty prompt, as it is finished; one limit, or one a prompt.
+
+        Raises TooLargeError as `score` does.
+        """
         return self._generator.generate(prompts, max_new_tokens)
 
     def _choose(self) -> tuple[Path, str]:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from veridical.engine.hidden import HiddenStates
+from veridical.engine.memory import TooLargeError
 
 Scores = Iterable[tuple[int, float]]
 
@@ -30,9 +31,16 @@ def finite_or_alone(
     if len(indices) == 1:
         return
     for place in doubtful:
-        yield from ((place, score) for _, score in alone(place))
+        yield from ((place, score) for _, score in _at(place, alone))
     if hidden is not None:
         for place in set(hidden.not_finite(indices)) - set(doubtful):
             # Its score was finite, and is out; or it has none.
-            for _ in alone(place):
+            for _ in _at(place, alone):
                 pass
+
+
+def _at(place: int, alone: Callable[[int], Scores]) -> list[tuple[int, float]]:
+    try:
+        return list(alone(place))
+    except TooLargeError as error:
+        raise TooLargeError([place]) from error

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 import torch
@@ -22,6 +23,28 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and any(words in str(error) for words in NO_MORE)
 
 
+class TooLargeError(Exception):
+    """Some sequences do not fit into memory even alone. `places` says which."""
+
+    def __init__(self, places: Sequence[int]) -> None:
+        super().__init__(f"{len(places)} sequence(s) do not fit into memory, each alone in a pass")
+        self.places = tuple(places)
+
+
+@contextmanager
+def alone_or_smaller(batch: Sequence[int]) -> Iterator[None]:
+    """Within this context memory that runs out is the fault of the only sequence in `batch`, where it is the only one.
+
+    It raises TooLargeError then: no smaller batch would help.
+    """
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if len(batch) > 1 or not is_out_of_memory(error):
+            raise
+        raise TooLargeError(batch) from error
+
+
 class Budget:
     """How many tokens a forward pass may hold. Halved, for good, whenever memory runs out."""
 
@@ -33,22 +56,30 @@ class Budget:
     def each(self, n: int, attempt: Callable[[list[int]], Iterator[tuple[int, R]]]) -> Iterator[tuple[int, R]]:
         """(index below `n`, result) from `attempt(indices)`; begun again on what is left with half the batch.
 
-        `attempt` yields (place in the indices it was given, result). Raises what the allocator raised once a
-        batch of 16 tokens does not fit either.
+        `attempt` yields (place in the indices it was given, result), or raises TooLargeError of such a place: the
+        others go on without it. Raises TooLargeError in the end, where there was one, and what the allocator raised
+        once a batch of 16 tokens does not fit either.
         """
         left = list(range(n))
+        # Places alone are kept: an error holds on to the tensors of the pass that it ended.
+        too_large: list[int] = []
         while left:
             done: set[int] = set()
             try:
                 for place, result in attempt(left):
                     done.add(left[place])
                     yield left[place], result
+            except TooLargeError as error:
+                too_large.extend(left[place] for place in error.places)
+                done.update(too_large)
             except (RuntimeError, MemoryError) as error:
                 if not is_out_of_memory(error) or self.batch_tokens <= LEAST_BATCH_TOKENS:
                     raise
                 self.batch_tokens //= 2
-                if torch.cuda.is_available():
-                    torch.cuda.empty_cache()
             else:
-                return
+                break
+            if torch.cuda.is_available():
+                torch.cuda.empty_cache()
             left = [index for index in left if index not in done]
+        if too_large:
+            raise TooLargeError(too_large)

@@ -15,7 +15,7 @@ from veridical.engine.finite import finite_or_alone
 from veridical.engine.generation import Generated, Limit
 from veridical.engine.hidden import HiddenStates
 from veridical.engine.logits import only_rows, rows_that_fit, target_log_probabilities
-from veridical.engine.memory import Budget
+from veridical.engine.memory import Budget, alone_or_smaller
 from veridical.engine.positions import turning_points
 from veridical.engine.seq2seq import EncoderDecoderScorer, decoder_start
 from veridical.engine.targets import Scored, run_tokens
@@ -61,7 +61,7 @@ class PlainScorer:
                 for row, place in enumerate(batch)
                 for position in range(*(hidden.spans[indices[place]] or (0,) if hidden else (0,)))
             ]
-            with nullcontext() if hidden is None else hidden.taken(reading):
+            with alone_or_smaller(batch), nullcontext() if hidden is None else hidden.taken(reading):
                 sums = self._sums([sequences[place] for place in batch])
             yield from (
                 (place, value) for place, value in zip(batch, sums, strict=True) if sequences[place].continuation
@@ -176,7 +176,9 @@ class PlainGenerator:
             at_once = max(1, self.budget.batch_tokens // (length + limit))
             for start in range(0, len(indices), at_once):
                 batch = indices[start : start + at_once]
-                yield from zip(batch, self._texts([prompts[index] for index in batch], limit), strict=True)
+                with alone_or_smaller(batch):
+                    texts = self._texts([prompts[index] for index in batch], limit)
+                yield from zip(batch, texts, strict=True)
 
     @torch.inference_mode()
     def _texts(self, prompts: Sequence[tuple[int, ...]], limit: int) -> list[Generated]:

@@ -11,7 +11,7 @@ from transformers.modeling_outputs import BaseModelOutput
 from veridical.engine.finite import finite_or_alone
 from veridical.engine.hidden import HiddenStates
 from veridical.engine.logits import only_rows, rows_that_fit, target_log_probabilities
-from veridical.engine.memory import Budget
+from veridical.engine.memory import Budget, alone_or_smaller
 from veridical.engine.targets import Scored
 
 
@@ -46,7 +46,9 @@ class EncoderDecoderScorer:
     @torch.inference_mode()
     def _together(self, sequences: Sequence[Scored]) -> Iterator[tuple[int, float]]:
         for batch in self._batches(sequences):
-            yield from zip(batch, self._sums([sequences[place] for place in batch]), strict=True)
+            with alone_or_smaller(batch):
+                sums = self._sums([sequences[place] for place in batch])
+            yield from zip(batch, sums, strict=True)
 
     def _batches(self, sequences: Sequence[Scored]) -> Iterator[list[int]]:
         """Places of sequences that run together: longest contexts first, the choices of a context side by side."""
