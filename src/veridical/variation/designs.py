@@ -10,6 +10,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from veridical.items import Item, Suite
+from veridical.variation.persons import fits
 from veridical.variation.tagging import WORD_CLASSES
 from veridical.variation.words import form
 
@@ -84,6 +85,13 @@ def _brings_no_form_of_the_verb(seed: Seed, variant: Variant) -> bool:
 
 def _keeps_count_nouns(seed: Seed, variant: Variant) -> bool:
     return variant.target.tag != "NN" or variant.target.form in _MASS or is_count_noun(variant.replacement)
+
+
+def _fits_the_pronouns(seed: Seed, variant: Variant) -> bool:
+    """`My sister was drowning when they pulled her out` is said of no brother, and of no boat."""
+    target = variant.target
+    # Of whatever class: taggers take the first noun of a compound for an adjective.
+    return fits(target.form, variant.replacement, {slot.text for slot in target.slots})
 
 
 def _passes_the_checker(seed: Seed, variant: Variant) -> bool:
@@ -171,6 +179,7 @@ def _names_no_label(seed: Seed, variant: Variant) -> bool:
 _THE_VERB_STAYS = WordRule("not the suite's verb", _leaves_the_verb)
 _NO_ADVERB = WordRule("no adverb, which may move the endpoint", _no_adverb)
 _NO_FORM_OF_IT = VariantRule("brings in no form of the suite's verb", _brings_no_form_of_the_verb)
+_PRONOUNS = VariantRule("persons and genders as the pronouns have them", _fits_the_pronouns)
 _COUNT_NOUNS = VariantRule("a singular count noun stays one", _keeps_count_nouns)
 
 PROBLEMS = Design(sides=(("premise",), ("hypothesis",)))
@@ -181,13 +190,18 @@ DESIGNS: dict[str, Design] = {
         sides=PROBLEMS.sides,
         bound_by=("verb",),
         word_rules=(_THE_VERB_STAYS, _NO_ADVERB),
-        variant_rules=(_NO_FORM_OF_IT, _COUNT_NOUNS, VariantRule("the suite's checker", _passes_the_checker)),
+        variant_rules=(
+            _NO_FORM_OF_IT,
+            _COUNT_NOUNS,
+            _PRONOUNS,
+            VariantRule("the suite's checker", _passes_the_checker),
+        ),
     ),
     "imperfective-quads": Design(
         sides=PROBLEMS.sides,
         bound_by=("quad",),
         word_rules=(_THE_VERB_STAYS, _NO_ADVERB, WordRule("in the subject alone", _only_in_the_subject)),
-        variant_rules=(_NO_FORM_OF_IT, _COUNT_NOUNS),
+        variant_rules=(_NO_FORM_OF_IT, _COUNT_NOUNS, _PRONOUNS),
     ),
     "evidence": Design(
         sides=(("evidence",), ("target",)),
