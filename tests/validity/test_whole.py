@@ -116,6 +116,26 @@ def test_the_page_holds_every_part_and_asks_for_nothing_from_outside(analysis) -
     assert "<link" not in text
 
 
+@pytest.mark.parametrize("width", [400, 1200])
+def test_a_browser_draws_every_figure_and_asks_for_nothing(browser, analysis, tmp_path, width) -> None:
+    path = tmp_path / "validity.html"
+    path.write_text(page(analysis), "utf-8")
+    said, asked = [], []
+    window = browser.new_page(viewport={"width": width, "height": 800})
+    window.on("console", lambda message: said.append(message.text))
+    window.on("pageerror", lambda error: said.append(str(error)))
+    window.on("request", lambda request: asked.append(request.url))
+    window.goto(path.as_uri())
+    window.set_default_timeout(20_000)
+    for chart in window.locator(".chart").all():
+        chart.locator("svg.marks").wait_for()
+    assert window.locator(".chart").count() == 7
+    assert window.evaluate("document.documentElement.scrollWidth") <= width
+    assert said == []
+    assert asked == [path.as_uri()]
+    window.close()
+
+
 def test_hostile_names_reach_the_page_as_text() -> None:
     table = planted(5, 6, **VARIANTS)
     renamed = {name: f"{name}{HOSTILE}" for name in table.names}

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from veridical.report.html import BUNDLES, _asset, _environment, _source, script_json
 from veridical.report.texts import span
+from veridical.report.validity_tables import counted
 from veridical.runs.files import make_folder, replace
 from veridical.validity.results import Comparison, Gain, Partial, Span, Validity
 from veridical.validity.verdict import amount
@@ -57,6 +58,7 @@ def page(analysis: Analysis) -> str:
             flows=[(place, one) for place, one in enumerate(record.agreements)],
             ranked=[one for one in record.rankings if one.inseparable is not None],
             amount=amount,
+            counted=counted(record),
             interval=interval,
             amounts=amounts,
             style=Markup(_asset("templates", "page.css")),

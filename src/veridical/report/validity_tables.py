@@ -28,8 +28,7 @@ def _parts(record: Validity) -> Iterator[RenderableType]:
     families = f" in {record.families} families" if record.families else ""
     yield Text(
         printable(
-            f"{record.source}: {record.models:,} models{families}; {len(record.benchmarks)} benchmarks, "
-            f"{len(record.controls)} controls, {len(record.outcomes)} outcomes; "
+            f"{record.source}: {record.models:,} models{families}; {counted(record)}; "
             f"{record.draws:,} draws, seed {record.seed}"
         )
     )
@@ -97,6 +96,12 @@ def _parts(record: Validity) -> Iterator[RenderableType]:
         )
         headings = ["reworked", "original", "outcome", "MAE gain", "interval", "p (Holm)", "partial ρ", "p (Holm)", "n"]
         yield _table("Reworked less original", headings, rows, 3)
+
+
+def counted(record: Validity) -> str:
+    """`4 benchmarks, 1 control, 3 outcomes`."""
+    kinds = {"benchmark": record.benchmarks, "control": record.controls, "outcome": record.outcomes}
+    return ", ".join(f"{len(names)} {kind}{'' if len(names) == 1 else 's'}" for kind, names in kinds.items())
 
 
 def _span(interval: Span) -> str:

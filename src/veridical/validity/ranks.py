@@ -112,7 +112,7 @@ def count_ranks(counts: Ints, most: int) -> Floats:
     """
     draws, n = counts.shape
     if most > _SPARSE * n:
-        return average_ranks(-counts.T).T
+        return average_ranks(-counts.T.astype(np.float64)).T
     cells = counts + (np.arange(draws) * (most + 1))[:, None]
     with_count = np.bincount(cells.ravel(), minlength=draws * (most + 1)).reshape(draws, most + 1)
     higher = n - np.cumsum(with_count, axis=1)

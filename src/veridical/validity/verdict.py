@@ -1,7 +1,8 @@
 """What the numbers mean, in sentences that a person can act on.
 
 A benchmark is said to *add* something where its MAE gain is above 0 and p, after Holm over all benchmarks and outcomes,
-is at most .05; to *seem* to where only p itself is; and to add nothing otherwise. The thresholds are ours.
+is at most .05. It *may* add where only p itself is, or where only the interval over families lies above 0. Otherwise it
+adds nothing. The thresholds are ours.
 """
 
 from __future__ import annotations
@@ -75,6 +76,11 @@ def _gain(gain: Gain) -> str:
         return (
             f"{gain.benchmark} may add to {over} for predicting {gain.outcome}, but not after correction for "
             f"{gain.test.tests} tests: {facts}."
+        )
+    if gain.interval.level is not None and gain.interval.low is not None and gain.interval.low > 0:
+        return (
+            f"{gain.benchmark} may add to {over} for predicting {gain.outcome}, but only through how families differ, "
+            f"which permuting within families does not test: {facts}."
         )
     return f"{gain.benchmark} adds nothing to {over} for predicting {gain.outcome}: {facts}."
 
