@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 import pytest
 
 from tests.cli.test_bad_input import call, fault
+
+WIDE = {**os.environ, "COLUMNS": "240"}
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +39,46 @@ def test_another_dtype_is_compared_with_float32(model):
     told = " ".join(done.stdout.split())
     assert re.search(r"labels as in float32 [.1]", told)
     assert re.search(r"near ties: \d+ in", told)
+
+
+def test_weights_that_are_not_numbers_are_told(tmp_path):
+    import torch
+
+    from tests.models.tiny import byte_level_tokenizer, llama, saved
+
+    tokenizer = byte_level_tokenizer()
+    broken = llama(len(tokenizer))
+    with torch.no_grad():
+        broken.lm_head.weight[7] = torch.nan
+    done = call("doctor", "--model", f"hf/{saved(tmp_path / 'm', broken, tokenizer)}", env=WIDE)
+    assert done.returncode == 0, done.stderr
+    n_not, n = re.search(r"not numbers for (\d+) of (\d+) next tokens", " ".join(done.stdout.split())).groups()
+    assert n_not == n
+    assert "trust neither scores nor texts" in " ".join(done.stdout.split())
+
+
+def test_a_sample_that_is_too_long_for_the_model_is_no_disagreement(tmp_path):
+    from tests.models.tiny import byte_level_tokenizer, llama, saved
+
+    tokenizer = byte_level_tokenizer()
+    small = saved(tmp_path / "m", llama(len(tokenizer)), tokenizer)
+    done = call("doctor", "--model", f"hf/{small}", "--dtype", "bfloat16", env=WIDE)
+    assert done.returncode == 0, done.stderr
+    assert re.search(
+        r"labels as in float32 .* items in \d+ sets \(\d+ too long to be asked\)", " ".join(done.stdout.split())
+    )
+
+
+def test_a_decoder_that_begins_with_what_its_config_names_is_probed(tmp_path):
+    from tests.models.tiny import byte_level_tokenizer, saved, t5
+
+    tokenizer = byte_level_tokenizer()
+    model = t5(len(tokenizer))
+    model.generation_config.decoder_start_token_id = None
+    folder = saved(tmp_path / "m", model, tokenizer)
+    done = call("doctor", "--model", f"hf/{folder}", env=WIDE)
+    assert done.returncode == 0, done.stderr
+    assert "an encoder-decoder" in done.stdout
 
 
 def test_a_model_that_there_is_not_is_one_line():

@@ -224,6 +224,22 @@ def test_a_question_that_is_no_pair_is_refused() -> None:
         wrapped("bert").prepare(Query((PlainText("a"),), ("b", "c")))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_name_for_a_class_that_there_is_not_is_refused(kind: str) -> None:
+    tokenizer = tiny.pair_tokenizer(kind)
+    model = tiny.classifier(kind, len(tokenizer), ORDERS[0])
+    model.config.id2label = {0: "a", 1: "b", 2: "c", 3: "ghost"}
+    with pytest.raises(UserError, match=r"'x'.*id2label.*class 3 \(ghost\).*has 3 classes"):
+        SequenceClassifier("x", model, tokenizer, weights="w")
+
+
+def test_a_tokenizer_with_more_words_than_the_classifier_is_refused() -> None:
+    tokenizer = tiny.pair_tokenizer("bert")
+    model = tiny.classifier("bert", len(tokenizer) - 9, ORDERS[0])
+    with pytest.raises(UserError, match=r" 9 tokens .* beyond the"):
+        SequenceClassifier("x", model, tokenizer, weights="w")
+
+
 def test_the_fingerprint_holds_whatever_can_change_an_answer() -> None:
     base = wrapped("bert")
     other_activation = wrapped("bert").model

@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 import torch
 from tokenizers import processors
+from transformers import GenerationConfig
 
+from veridical.engine.probes import TEXTS
+from veridical.errors import UserError
 from veridical.items import Status
 from veridical.models import load
 from veridical.models.hf import HuggingFaceModel
@@ -80,6 +83,26 @@ def test_text_is_that_of_transformers(model: HuggingFaceModel) -> None:
         torch.tensor([request.sequences[0].context]), max_new_tokens=9, do_sample=False, num_beams=1
     )
     assert answer(model, request).text == t5_tokenizer().decode(written[0], skip_special_tokens=True)
+
+
+def test_a_decoder_begins_with_what_the_config_names_where_generation_s_does_not() -> None:
+    tokenizer = t5_tokenizer()
+    made = tiny.t5(len(tokenizer))
+    expected = answer(HuggingFaceModel("t5", made, tokenizer, weights="w"), Request((TokenSequence((8, 9), (10,)),)))
+    bare = tiny.t5(len(tokenizer))
+    bare.generation_config = GenerationConfig(bos_token_id=1, eos_token_id=2)
+    settled = HuggingFaceModel("t5", bare, tokenizer, weights="w")
+    assert answer(settled, Request((TokenSequence((8, 9), (10,)),))) == expected
+    assert settled.probe().n_choices == len(TEXTS)
+
+
+def test_a_decoder_with_nothing_to_begin_with_is_refused() -> None:
+    tokenizer = t5_tokenizer()
+    made = tiny.t5(len(tokenizer))
+    made.generation_config = GenerationConfig()
+    made.config.decoder_start_token_id = made.config.bos_token_id = None
+    with pytest.raises(UserError, match=r"'t5'.*names no token for its decoder.*config.json"):
+        HuggingFaceModel("t5", made, tokenizer, weights="w")
 
 
 def test_a_choice_without_tokens_is_empty(model: HuggingFaceModel) -> None:

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 import torch
 
+from veridical.engine.probes import probe
+from veridical.errors import UserError
 from veridical.items import Status
-from veridical.models import load
+from veridical.models import hf, load
 from veridical.models.hf import HuggingFaceModel, stop_tokens
 from veridical.models.protocol import GenerationSettings, LanguageModel, Outcome, Query, Request, TokenSequence
 from veridical.prompts.template import Conversation, Message, PlainText
@@ -150,6 +152,46 @@ def test_text_from_logits_that_are_no_numbers_is_said(kind: str) -> None:
     outcome = answers(broken, [broken.prepare(asked("Is it?"), GenerationSettings(4))])[0]
     assert (outcome.status, outcome.text, outcome.n_tokens) == (Status.NON_FINITE, "", 0)
     assert "not numbers" in outcome.detail
+
+
+def test_a_tokenizer_with_more_words_than_the_model_is_refused() -> None:
+    tokenizer = tiny.byte_level_tokenizer()
+    n = len(tokenizer) - 60
+    with pytest.raises(UserError, match=rf"'tiny'.* 60 tokens \(ids up to {n + 59}\) beyond the {n} "):
+        HuggingFaceModel("tiny", tiny.llama(n), tokenizer, weights="w")
+
+
+def test_a_special_token_beyond_the_model_is_refused_where_a_text_holds_it() -> None:
+    """As the image token of text models that were cut from larger ones."""
+    tokenizer = tiny.byte_level_tokenizer()
+    n = len(tokenizer)
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<image>"]})
+    model = HuggingFaceModel("tiny", tiny.llama(n), tokenizer, weights="w")
+    assert answers(model, [model.prepare(asked("Is it?", "True"))])[0].status is Status.OK
+    for query in (asked("Is it <image>?"), asked("Is it?", "True", "<image>")):
+        with pytest.raises(UserError, match="'tiny' has no embedding of the special token '<image>'"):
+            model.prepare(query)
+
+
+@pytest.mark.parametrize("longest", [1, 2, 3, 4, 8, 30])
+@pytest.mark.parametrize("made", [tiny.llama, tiny.mistral_with_window])
+def test_a_model_of_a_tiny_window_is_probed(made: Any, longest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer = tiny.byte_level_tokenizer()
+    tokenizer.model_max_length = longest
+    model = HuggingFaceModel("tiny", made(len(tokenizer)), tokenizer, weights="w")
+    asked: list[tuple[list[tuple[int, ...]], int]] = []
+
+    def watched(engine: Any, prompts: list[tuple[int, ...]], new_tokens: int) -> Any:
+        asked.append((prompts, new_tokens))
+        return probe(engine, prompts, new_tokens)
+
+    monkeypatch.setattr(hf, "probe", watched)
+    found = model.probe()
+    ((prompts, new_tokens),) = asked
+    assert found.n_prompts == len(prompts) == (4 if longest > 1 else 0)
+    assert all(0 < len(prompt) <= longest - new_tokens for prompt in prompts)
+    assert new_tokens > 0 or not prompts
+    assert found.n_choices == sum(map(len, prompts))
 
 
 @pytest.mark.parametrize("made", [tiny.llama, tiny.gpt2, tiny.mistral_with_window])

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import torch
+from transformers import OpenAIGPTConfig, OpenAIGPTLMHeadModel
 
 from veridical.errors import UserError
 from veridical.items import Status
@@ -91,6 +92,45 @@ def test_a_phrase_is_the_mean_of_the_tokens_that_touch_it(kind: str) -> None:
 def test_a_span_of_no_character_is_refused(model: HuggingFaceModel) -> None:
     with pytest.raises(ValueError, match="no token of 'cat' touches characters 3 to 3"):
         model.encoder.span("cat", 3, 3)
+
+
+def test_a_text_that_is_too_long_to_be_read_is_named(model: HuggingFaceModel) -> None:
+    """Past the last position a state would be of no use, or there would be none."""
+    long = "The cat sat on a mat, " + "and so on " * 300
+    with pytest.raises(UserError, match=r"which takes 256: it begins 'The cat sat on a mat, and so on"):
+        model.read_spans(["The cat", long], [(0, 3), (4, 7)], (1,))
+
+
+def test_a_model_without_a_plain_stack_of_blocks_is_refused() -> None:
+    """The blocks of the first GPT hand on a list."""
+    tokenizer = tiny.byte_level_tokenizer()
+    gpt = OpenAIGPTLMHeadModel(OpenAIGPTConfig(vocab_size=len(tokenizer), n_embd=32, n_layer=2, n_head=4)).eval()
+    odd = HuggingFaceModel("gpt", gpt, tokenizer, weights="w", batch_tokens=300)
+    asked = requests(odd, "The cat sat.")
+    assert dict(odd.answer(asked))[0].status is Status.OK
+    for read in (
+        lambda: odd.n_blocks,
+        lambda: list(odd.answer_and_read(asked, Reading((0,)))),
+        lambda: odd.read_spans(["The cat"], [(0, 3)], (1,)),
+    ):
+        with pytest.raises(UserError, match="hidden states of a OpenAIGPTLMHeadModel cannot be read"):
+            read()
+
+
+def test_layers_are_counted_from_the_embedding_in_a_state_space_model() -> None:
+    tokenizer = tiny.byte_level_tokenizer()
+    mamba = HuggingFaceModel("mamba", tiny.mamba(len(tokenizer)), tokenizer, weights="w", batch_tokens=300)
+    asked = requests(mamba, "The cat sat.")
+    reading = Reading((0, 1, mamba.n_blocks))
+    dict(mamba.answer_and_read(asked, reading))
+    assert reading.states is not None
+    backbone = mamba.engine.model.backbone
+    ids = torch.tensor([asked[0].sequences[0].context])
+    with torch.no_grad():
+        expected = [backbone.embeddings(ids)]
+        for block in backbone.layers:
+            expected.append(block(expected[-1]))
+    np.testing.assert_allclose(reading.states[0], torch.cat(expected)[:, -1], atol=1e-4)
 
 
 def test_a_tokenizer_without_offsets_is_refused(model: HuggingFaceModel, monkeypatch: pytest.MonkeyPatch) -> None:

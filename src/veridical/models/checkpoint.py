@@ -92,6 +92,23 @@ def _lasting(value: Any) -> Any:
     return [_lasting(entry) for entry in value] if isinstance(value, list | tuple) else value
 
 
+def check_ids(name: str, model: PreTrainedModel, tokenizer: Any) -> frozenset[int]:
+    """The special tokens that lie beyond the model's embedding: some text models come with those for images.
+
+    Raises UserError where other tokens do, so that any text could hold one.
+    """
+    embedding: Any = model.get_input_embeddings()
+    n_rows = int(embedding.weight.shape[0])
+    beyond = {number for number in tokenizer.get_vocab().values() if number >= n_rows}
+    added = tokenizer.added_tokens_decoder
+    if ordinary := {number for number in beyond if number not in added or not added[number].special}:
+        raise UserError(
+            f"model {name!r}: its tokenizer has {len(ordinary)} tokens (ids up to {max(ordinary)}) beyond the {n_rows} "
+            "of the model's embedding: the two do not belong together"
+        )
+    return frozenset(beyond)
+
+
 def longest_sequence(model: PreTrainedModel, tokenizer: Any) -> int:
     """Most tokens in a sequence: what the positions reach, or what the tokenizer says."""
     config = model.config.get_text_config()

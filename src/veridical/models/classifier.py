@@ -16,7 +16,7 @@ from veridical.engine.engine import default_batch_tokens
 from veridical.engine.memory import Budget
 from veridical.errors import UserError
 from veridical.items import Mode, Status, digest
-from veridical.models.checkpoint import config_state, longest_sequence, tokenizer_state
+from veridical.models.checkpoint import check_ids, config_state, longest_sequence, tokenizer_state
 from veridical.models.protocol import (
     CLASSIFIER_MODES,
     ChoiceScore,
@@ -50,7 +50,11 @@ class SequenceClassifier:
     def __init__(
         self, name: str, model: PreTrainedModel, tokenizer: Any, *, weights: str, batch_tokens: int | None = None
     ) -> None:
-        """`weights` identifies the weights: a hash, or a revision of the hub's."""
+        """`weights` identifies the weights: a hash, or a revision of the hub's.
+
+        Raises UserError where model and tokenizer, or the names of the classes and the classes, do not fit each other.
+        """
+        check_ids(name, model, tokenizer)
         self._name = name
         self.model = model.eval()  # type: ignore[no-untyped-call]
         self.tokenizer = tokenizer
@@ -60,6 +64,7 @@ class SequenceClassifier:
         self.n_tokens_run = 0
         self._segmented = "token_type_ids" in inspect.signature(model.forward).parameters
         self._ends_with_padding = _ends_with_padding(model, tokenizer)
+        self._check_classes()
         self._fingerprint = Fingerprint(
             {
                 "weights": weights,
@@ -90,10 +95,7 @@ class SequenceClassifier:
         pair = query.contexts[0]
         if not isinstance(pair, TextPair) or not query.classes:
             raise UserError(f"model {self._name!r} is a sequence classifier: ask it with --mode classify")
-        # As a batch of one: a second text that is empty would otherwise count as none.
-        encoded = self.tokenizer([pair.first], [pair.second], truncation=False)
-        tokens = tuple(encoded["input_ids"][0])
-        segments = tuple(encoded["token_type_ids"][0]) if self._segmented and "token_type_ids" in encoded else ()
+        tokens, segments = self._encoded(pair)
         return Request(
             tuple(TokenSequence(tokens, (number,), segments=segments) for number in self._numbers(query.classes))
         )
@@ -113,6 +115,22 @@ class SequenceClassifier:
         for place, scores in self.budget.each(len(pairs), lambda places: self._scores([pairs[i] for i in places])):
             for index, request in waiting[pairs[place]]:
                 yield index, _scored(request, scores)
+
+    def _encoded(self, pair: TextPair) -> Pair:
+        # As a batch of one: a second text that is empty would otherwise count as none.
+        encoded = self.tokenizer([pair.first], [pair.second], truncation=False)
+        tokens = tuple(encoded["input_ids"][0])
+        return tokens, tuple(encoded["token_type_ids"][0]) if self._segmented and "token_type_ids" in encoded else ()
+
+    def _check_classes(self) -> None:
+        """Raise UserError for a name of a class that the model does not have, which shows in what it puts out."""
+        ((_, scores),) = self._scores([self._encoded(TextPair("a", "b"))])
+        self.n_tokens_run = 0
+        if beyond := [number for number in self.class_names if not 0 <= number < len(scores)]:
+            raise UserError(
+                f"model {self._name!r}: the id2label of its config.json names class {max(beyond)} "
+                f"({self.class_names[max(beyond)]}), but the model has {len(scores)} classes, counted from 0"
+            )
 
     def _numbers(self, classes: Sequence[Sequence[str]]) -> list[int]:
         """The number of each choice's class, found by name."""

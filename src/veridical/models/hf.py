@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,11 @@ from veridical.engine.engine import Engine
 from veridical.engine.generation import Generated
 from veridical.engine.hidden import HiddenStates, blocks
 from veridical.engine.probes import NEW_TOKENS, TEXTS, Probes, probe
+from veridical.engine.seq2seq import decoder_start
 from veridical.engine.writing import write
 from veridical.errors import UserError
 from veridical.items import Mode, Status, digest
-from veridical.models.checkpoint import config_state, longest_sequence, tokenizer_state
+from veridical.models.checkpoint import check_ids, config_state, longest_sequence, tokenizer_state
 from veridical.models.protocol import (
     LANGUAGE_MODES,
     THINKING_OPEN,
@@ -49,11 +51,17 @@ class HuggingFaceModel:
         batch_tokens: int | None = None,
         template_args: Mapping[str, object] | None = None,
     ) -> None:
-        """`weights` identifies the weights: a hash, or a revision of the hub's."""
+        """`weights` identifies the weights: a hash, or a revision of the hub's.
+
+        Raises UserError where model and tokenizer do not fit each other, or a decoder has no token to begin with.
+        """
         self._name = name
         self._template_args = dict(template_args or {})
         self._two_sided = bool(model.config.is_encoder_decoder)
         self.encoder = SeparateEncoder(tokenizer) if self._two_sided else TextEncoder(tokenizer)
+        self._unknown = check_ids(name, model, tokenizer)
+        if self._two_sided:
+            _settle_start(name, model)
         stop = stop_tokens(model, tokenizer, self._template_args)
         self.engine = Engine(model, stop=stop, batch_tokens=batch_tokens)
         self.longest = longest_sequence(model, tokenizer)
@@ -86,8 +94,10 @@ class HuggingFaceModel:
 
     def probe(self) -> Probes:
         """Try how far the answers depend on batches and repetition here: a second or two on a small model."""
-        prompts = [self.encoder.context(Rendered(text))[: self.longest - NEW_TOKENS] for text in TEXTS]
-        return probe(self.engine, [prompt for prompt in prompts if prompt])
+        new_tokens = min(NEW_TOKENS, self.longest - 1)
+        prompts = [self.encoder.context(Rendered(text))[: self.longest - new_tokens] for text in TEXTS]
+        prompts = prompts if new_tokens else []
+        return probe(self.engine, [prompt for prompt in prompts if prompt], new_tokens)
 
     def prepare(self, query: Query, settings: GenerationSettings | None = None) -> Request:
         """Render and tokenise. Notes: what the chat template needed, and the path that the engine takes."""
@@ -99,7 +109,7 @@ class HuggingFaceModel:
             notes = (*notes, THINKING_OPEN)
         if not query.continuations:
             context = TokenSequence(self.encoder.context(rendered[0]))
-            return Request((context,), settings=settings or GenerationSettings(), notes=notes)
+            return self._known(Request((context,), settings=settings or GenerationSettings(), notes=notes))
         contexts = rendered if len(rendered) > 1 else rendered * len(query.continuations)
         joins = [delimiter(c, text) for c, text in zip(contexts, query.continuations, strict=True)]
         pairs = list(zip(contexts, joins, query.continuations, strict=True))
@@ -108,7 +118,7 @@ class HuggingFaceModel:
             self.encoder.unconditional(sequence, text, join)
             for sequence, (_, join, text) in zip(sequences, pairs, strict=True)
         )
-        return Request(sequences, tuple(alone) if query.unconditional else (), notes=notes)
+        return self._known(Request(sequences, tuple(alone) if query.unconditional else (), notes=notes))
 
     def answer(self, requests: Iterable[Request]) -> Iterator[tuple[int, Outcome]]:
         requests = list(requests)
@@ -122,15 +132,25 @@ class HuggingFaceModel:
         yield from self._score(requests, [index for index in runnable if requests[index].scores_choices])
         yield from self._generate(requests, [index for index in runnable if not requests[index].scores_choices])
 
-    @property
+    @cached_property
     def n_blocks(self) -> int:
-        return len(blocks(self.engine.model))
-
-    def answer_and_read(self, requests: Sequence[Request], reading: Reading) -> Iterator[tuple[int, Outcome]]:
+        """Raises UserError where hidden states cannot be read: found by reading those of one token."""
         if self._two_sided:
             raise UserError(
                 f"model {self.name!r} is an encoder-decoder: no position of it has read question and answer"
             )
+        try:
+            count = len(blocks(self.engine.model))
+            self.engine.hidden_states([(0,)], (0, count))
+        except (ValueError, AttributeError, TypeError) as error:
+            raise UserError(
+                f"model {self.name!r}: hidden states of a {type(self.engine.model).__name__} cannot be read, which has "
+                "no plain stack of blocks; its answers can be had without them"
+            ) from error
+        return count
+
+    def answer_and_read(self, requests: Sequence[Request], reading: Reading) -> Iterator[tuple[int, Outcome]]:
+        _ = self.n_blocks  # refuses a model that cannot be read
         if any(not request.scores_choices for request in requests):
             raise ValueError("hidden states are read where choices are scored")
         refused = {index: outcome for index, request in enumerate(requests) if (outcome := self._refuse(request))}
@@ -142,11 +162,28 @@ class HuggingFaceModel:
     ) -> npt.NDArray[np.float32]:
         if self._two_sided:
             raise UserError(f"model {self.name!r} is an encoder-decoder: phrases are read of models that see one text")
+        _ = self.n_blocks  # refuses a model that cannot be read
         found = [self.encoder.span(text, *span) for text, span in zip(texts, spans, strict=True)]
+        for text, (ids, _) in zip(texts, found, strict=True):
+            if len(ids) > self.longest:
+                raise UserError(
+                    f"a text of {len(ids)} tokens is too long for model {self.name!r}, which takes {self.longest}: "
+                    f"it begins {text[:60]!r}"
+                )
         hidden = HiddenStates(self.engine.model, tuple(layers), [span for _, span in found])
         for _ in self.engine.score([TokenSequence(ids) for ids, _ in found], hidden):
             pass
         return hidden.states
+
+    def _known(self, request: Request) -> Request:
+        """Raises UserError for a text with a special token that the model has no embedding of."""
+        for sequence in (*request.sequences, *request.unconditional) if self._unknown else ():
+            if odd := self._unknown.intersection(sequence.context + sequence.continuation):
+                token = self.encoder.tokenizer.convert_ids_to_tokens(min(odd))
+                raise UserError(
+                    f"model {self.name!r} has no embedding of the special token {token!r}, which a text holds"
+                )
+        return request
 
     def _refuse(self, request: Request) -> Outcome | None:
         sequences = (*request.sequences, *request.unconditional)
@@ -224,6 +261,17 @@ class HuggingFaceModel:
             detail = f"logits that are not numbers after {n_tokens} tokens"
             return Outcome(Status.NON_FINITE, text=text, n_tokens=n_tokens, detail=detail)
         return Outcome(Status.OK, text=text, n_tokens=n_tokens, finish=generated.finish)
+
+
+def _settle_start(name: str, model: PreTrainedModel) -> None:
+    """Have the decoder begin with the token that the model's config names, where its generation config names none."""
+    own = model.generation_config
+    if own.decoder_start_token_id is None:
+        own.decoder_start_token_id = getattr(model.config, "decoder_start_token_id", None)
+    try:
+        decoder_start(model)
+    except ValueError as error:
+        raise UserError(f"model {name!r}: {error}: set decoder_start_token_id in its config.json") from error
 
 
 def _bare(sequence: TokenSequence) -> TokenSequence:

@@ -187,9 +187,9 @@ class Probed(Protocol):
 class Reading:
     """Hidden states wanted from the passes that answer: of each request's last prompt token, at some layers.
 
-    Layers count as in transformers: 0 is the embedding, k the output of block k, and the last is taken before the final
-    norm. `states` [requests, layers, width], float32, is there once every request has been answered; the row of a
-    request that was refused is NaN.
+    Layer 0 is the embedding, k the output of block k, and the last is taken before the final norm, whatever a model's
+    own code counts (transformers' Mamba leaves the embedding out). `states` [requests, layers, width], float32, is
+    there once every request has been answered; the row of a request that was refused is NaN.
     """
 
     layers: tuple[int, ...]
