@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,15 @@ import polars as pl
 import pytest
 
 from veridical.errors import UserError
+from veridical.items import Grouping, Item
 from veridical.judge.measure import Measure
 from veridical.models.hf import HuggingFaceModel
 from veridical.readouts import readout as reading
 from veridical.readouts.readout import readout
+from veridical.runs.asking import run
 from veridical.runs.hidden import Asked, read_hidden
+from veridical.runs.judgement import Judgement
+from veridical.runs.progress import Silent
 from veridical.runs.readouts import read_draws
 from veridical.runs.study import Study, open_study
 from veridical.suites.files import write_suite
@@ -68,11 +73,11 @@ def test_every_answerer_is_judged_on_the_pairs(transferred: Study) -> None:
 
 
 def test_a_null_gives_its_p_and_keeps_its_draws(transferred: Study) -> None:
-    (run,) = transferred.runs
-    (stored,) = run.readouts
+    (own,) = transferred.runs
+    (stored,) = own.readouts
     for measure in ("balanced_accuracy", "pair_recovery"):
         found = one(transferred.records, measure, "readout", against=None)
-        draws = read_draws(run.path, stored.record)[f"readout/full/{measure}"]
+        draws = read_draws(own.path, stored.record)[f"readout/full/{measure}"]
         assert len(draws) == 19
         assert found.p == pytest.approx((1 + (draws >= found.value - 1e-9).sum()) / 20)
         assert found.null is not None
@@ -107,12 +112,12 @@ def test_selectivity_is_the_readout_less_its_control(transferred: Study) -> None
 
 
 def test_states_are_stored_at_every_layer_and_not_read_again(transferred: Study) -> None:
-    (run,) = transferred.runs
-    found = read_hidden(run.path, Asked("primary", "ask", "full"))
+    (own,) = transferred.runs
+    found = read_hidden(own.path, Asked("primary", "ask", "full"))
     assert found is not None
     assert found.layers == tuple(range(tiny_model().n_blocks + 1))
     assert np.isfinite(found.states).all()
-    assert (len(found.items), read_hidden(run.path, Asked("primary", "ask", "no_evidence"))) == (40, None)
+    assert (len(found.items), read_hidden(own.path, Asked("primary", "ask", "no_evidence"))) == (40, None)
 
 
 def test_the_same_call_gives_the_same_measures_and_asks_nothing(
@@ -122,7 +127,8 @@ def test_the_same_call_gives_the_same_measures_and_asks_nothing(
         raise AssertionError("the model was asked again")
 
     model = tiny_model()
-    monkeypatch.setattr(model.engine, "score", refuse)
+    monkeypatch.setattr(model, "answer", refuse)
+    monkeypatch.setattr(model, "answer_and_read", refuse)
     monkeypatch.setitem(reading.FITTED_ON, "primary", str(transferred.path.parent / "development.jsonl"))
     again = readout(judged(), model=model, draws=19, category_draws=9, control_draws=5, out=transferred.path)
     assert again.records == transferred.records
@@ -175,3 +181,88 @@ class TestBadInput:
     def test_too_few_sets(self, tmp_path: Path) -> None:
         with pytest.raises(UserError, match="4 sets are too few for 5 folds"):
             readout(toy_suite(2), model=tiny_model(), out=tmp_path / "study")
+
+
+def test_prompts_that_look_alike_as_files_have_states_of_their_own(tmp_path: Path) -> None:
+    paths = {
+        Asked(suite, prompt, "full").path(tmp_path)
+        for suite, prompt in (("s", "a b"), ("s", "a-b"), ("证据", "p"), ("质量", "p"))
+    }
+    assert len(paths) == 4
+    study = readout(toy_suite(8), model=tiny_model(), out=tmp_path / "study")
+    folder = study.runs[0].path
+    own = Asked("toy", "plainly", "full").path(folder)
+    own.rename(Asked("toy", "rule", "full").path(folder))
+    with pytest.raises(UserError, match="not these hidden states"):
+        read_hidden(folder, Asked("toy", "rule", "full"))
+
+
+def test_a_null_is_not_put_beside_a_value_it_was_not_drawn_for(transferred: Study) -> None:
+    (stored,) = transferred.runs[0].readouts
+    found = one(transferred.records, "pair_recovery", "readout", against=None)
+    bare = found.model_copy(update={"p": None, "null": None})
+    assert stored.record.tested(bare).p == found.p
+    assert stored.record.tested(bare.model_copy(update={"value": found.value + 0.05})).p is None
+
+
+def test_regrouped_sets_leave_out_suites_that_lack_the_field(transferred: Study) -> None:
+    judgement = Judgement(transferred.runs, sets="kind")
+    assert [suite.name for suite in judgement.suites] == ["primary"]
+    assert {record.suite for record in judgement.records} == {"primary"}
+
+
+def test_a_truncated_file_of_draws_is_told(transferred: Study, tmp_path: Path) -> None:
+    copy = tmp_path / "study"
+    shutil.copytree(transferred.path, copy)
+    (file,) = (copy / "nulls").glob("*.npz")
+    for content in (b"", file.read_bytes()[:200]):
+        file.write_bytes(content)
+        (own,) = open_study(copy).runs
+        with pytest.raises(UserError, match=r"cannot read .*npz"):
+            read_draws(own.path, own.readouts[0].record)
+
+
+def test_items_that_the_model_refuses_are_left_out_and_counted(tmp_path: Path) -> None:
+    said: list[str] = []
+
+    class Told(Silent):
+        def say(self, message: str) -> None:
+            said.append(message)
+
+    suite = toy_suite(9)
+    first = suite.items[0]
+    long = Item(
+        fields={**first.fields, "premise": "far too long " * 400},
+        choices=first.choices,
+        gold=first.gold,
+        factors=first.factors,
+    )
+    old = suite.grouping()
+    members = tuple(m.model_copy(update={"item": long.id}) if m.item == first.id else m for m in old.members)
+    grouping = Grouping(name=old.name, members=members)
+    changed = toy_suite(9, items=(long, *suite.items[1:]), groupings=(grouping,))
+    study = readout(changed, model=tiny_model(), out=tmp_path / "study", progress=Told())
+    assert any("1 of 36 items are left out" in line for line in said)
+    assert long.id not in study.responses.filter(answerer="readout")["item"].to_list()
+
+
+def test_a_study_with_more_items_is_read_out_whole(tmp_path: Path) -> None:
+    model = tiny_model()
+    run(toy_suite(10), model=model, out=tmp_path / "study", prompts="plainly", orders=1)
+    study = readout(toy_suite(10), model=model, out=tmp_path / "study", limit=16)
+    answered = study.responses.filter(answerer="readout", input="full")["item"]
+    assert len(answered) == 32
+
+
+def test_a_run_in_another_dtype_is_not_read_out_again(transferred: Study) -> None:
+    (own,) = transferred.runs
+    name = own.manifest.model.name
+    assert reading._is_given(own, {name: name}, "float32")
+    assert not reading._is_given(own, {name: name}, "bfloat16")
+    assert not reading._is_given(own, {"hf/other": "hf/other"}, "float32")
+
+
+def test_a_file_named_like_a_built_in_suite_is_cross_fitted(tmp_path: Path) -> None:
+    own = toy_suite(name="evidence")
+    assert reading._fitted_on(str(tmp_path / "evidence.jsonl"), own) is None
+    assert reading._fitted_on(own, own) is None

@@ -147,3 +147,13 @@ def test_rows_know_their_scenario_and_their_pairs() -> None:
     rows = Rows.of(fitted(2))
     assert rows.groups == ("s0",) * 4 + ("s1",) * 4
     assert [names.tolist() for names in Rows.of(judged(2)).sets] == [[0, 1], [2, 3]]
+
+
+def test_sets_that_share_an_item_are_one_group() -> None:
+    found = [item(f"t{n}", LABELS[n % 2]) for n in range(4)]
+    members = [(Member(set="a", item=found[0].id), found[0]), (Member(set="a", item=found[1].id), found[1])]
+    members += [(Member(set="b", item=found[2].id), found[2]), (Member(set="c", item=found[3].id), found[3])]
+    here = suite("shared", members)
+    (grouping,) = here.groupings
+    shared = grouping.model_copy(update={"members": (*grouping.members, Member(set="b", item=found[1].id))})
+    assert Rows.of(here.model_copy(update={"groupings": (shared,)})).groups == ("a", "a", "a", "c")

@@ -7,7 +7,7 @@ import pytest
 from veridical.judge.measure import Measure
 from veridical.readouts.verdict import readout_verdicts
 
-from .questions import judged
+from .questions import item, judged
 
 SUITE = judged()
 """Three labels occur: constant answers reach a third."""
@@ -79,3 +79,10 @@ def test_without_text_baselines_nothing_is_called_encoded() -> None:
 
 def test_no_readout_no_sentence() -> None:
     assert readout_verdicts([SUITE], [measure("model", 0.4, 0.6)]) == []
+
+
+def test_a_label_that_only_items_with_several_golds_have_does_not_lower_what_constant_answers_reach() -> None:
+    either = item("either", "Favors").model_copy(update={"gold": ("Favors", "Unresolved")})
+    more = SUITE.model_copy(update={"items": (*SUITE.items, either)})
+    records = [measure("readout", 0.2, 0.4), measure("model", 0.3, 0.4)]
+    assert readout_verdicts([more], records) == readout_verdicts([SUITE], records)

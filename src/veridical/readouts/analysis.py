@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from veridical.items import Suite
 from veridical.readouts import transfer
 from veridical.readouts.answers import BEST_LAYER, CATEGORY_OUT, OPTION_LOGITS, READOUT, responses
 from veridical.readouts.crossfit import Features, cross_fitted, from_states
@@ -102,11 +101,11 @@ class Found:
 
 
 def transferred(
-    source: Source, fitted: Suite, judged: Suite, layer: int, n_blocks: int, effort: Effort, progress: Progress
+    source: Source, fitted: Rows, judged: Rows, layer: int, n_blocks: int, effort: Effort, progress: Progress
 ) -> tuple[StoredReadout, dict[str, npt.NDArray[np.float64]]]:
     """A readout fitted on one suite and judged on another, with restricted inputs, baselines, nulls and controls."""
-    task = Task(Rows.of(fitted), Rows.of(judged))
-    found = Found(judged.name, source.run.name, source.prompt, task.judged.items, task.fitted.names)
+    task = Task(fitted, judged)
+    found = Found(judged.suite.name, source.run.name, source.prompt, task.judged.items, task.fitted.names)
     n_sets = len(task.judged.sets)
 
     def states(input: str, at: int) -> tuple[Floats, Floats]:
@@ -120,13 +119,14 @@ def transferred(
 
     main = task.prepared(*states(FULL, layer))
     outcome = noted(READOUT, FULL, main, effort.draws, "readout and its null")
-    for input in (name for name in judged.inputs if name != FULL):
+    for input in (name for name in judged.suite.inputs if name != FULL):
         noted(READOUT, input, task.prepared(*states(input, layer)), 0, f"readout, {input}")
-    scores = (
-        source.option_scores(task.fitted, FULL, found.names),
-        source.option_scores(task.judged, FULL, found.names),
-    )
-    noted(OPTION_LOGITS, FULL, task.prepared(*scores), effort.category_draws, "option scores and their null")
+    scores = [source.option_scores(rows, FULL, found.names) for rows in (task.fitted, task.judged)]
+    if all(np.isfinite(part).all() for part in scores):
+        options = task.prepared(*scores)
+        noted(OPTION_LOGITS, FULL, options, effort.category_draws, "option scores and their null")
+    else:
+        progress.say(f"{judged.suite.name}: no classifier on option scores, since some label of some item has no score")
     shown = fields_shown(task.judged, FULL)
     for answerer in VECTORIZERS:
         texts = task.fitted.texts(shown), task.judged.texts(shown)
@@ -146,13 +146,13 @@ def transferred(
             controls = transfer.control_task(task, main, categories, effort.control_draws, effort.seed, step)
         selectivity = _selectivity(outcome, controls, task)
 
-    layers = source.hidden(judged.name, FULL).layers
+    layers = source.hidden(judged.suite.name, FULL).layers
     with steps(progress, "every layer", len(layers) * (1 + effort.category_draws)) as step:
         swept = transfer.sweep(task, lambda at: states(FULL, at), layers, effort.category_draws, effort.seed, step)
     found.add_outcome(BEST_LAYER, FULL, swept.best, n_sets)
     record = ReadoutRecord(
-        suite=judged.name,
-        fitted_on=fitted.name,
+        suite=judged.suite.name,
+        fitted_on=fitted.suite.name,
         prompt=source.prompt,
         layer=layer,
         n_blocks=n_blocks,
@@ -169,10 +169,10 @@ def transferred(
 
 
 def cross(
-    source: Source, suite: Suite, layer: int, n_blocks: int, effort: Effort, progress: Progress
+    source: Source, rows: Rows, layer: int, n_blocks: int, effort: Effort, progress: Progress
 ) -> tuple[StoredReadout, dict[str, npt.NDArray[np.float64]]]:
     """A readout of one suite, each fold of whole sets answered by a fit without it; baselines on the same folds."""
-    rows = Rows.of(suite)
+    suite = rows.suite
     found = Found(suite.name, source.run.name, source.prompt, rows.items, rows.names)
     shown = fields_shown(rows, FULL)
 
@@ -192,7 +192,7 @@ def cross(
             for input in suite.inputs
             if input != FULL
         },
-        (OPTION_LOGITS, FULL): from_states(rows, source.option_scores(rows, FULL, rows.names)),
+        **_of_options(source, rows, progress),
         **{(answerer, FULL): text(answerer) for answerer in VECTORIZERS},
     }
     layers = source.hidden(suite.name, FULL).layers
@@ -219,6 +219,15 @@ def cross(
         layers=tuple(curve),
     )
     return found.stored(record), found.draws
+
+
+def _of_options(source: Source, rows: Rows, progress: Progress) -> dict[tuple[str, str], Features]:
+    """The classifier on option scores, where every item offers and scores every label."""
+    scores = source.option_scores(rows, FULL, rows.names)
+    if np.isfinite(scores).all():
+        return {(OPTION_LOGITS, FULL): from_states(rows, scores)}
+    progress.say(f"{rows.suite.name}: no classifier on option scores, since not every item has a score for every label")
+    return {}
 
 
 def _cross_fitted(rows: Rows, every: Sequence[Features]) -> Iterator[Ints]:

@@ -107,7 +107,9 @@ class _Solver:
         """Bring `vectors` to the optimum for C = `penalty`; answers (vectors of the solver, m), -1 for the others."""
         answers = np.full((self.weights.shape[2], len(self.others)), -1, dtype=np.int64)
         if len(vectors):
-            _Descent(self, penalty, vectors, settle=settle).run()
+            # Two classes are one weight vector w to scikit-learn and (-w/2, w/2) here, whose penalty is half as large.
+            strength = penalty / 2 if self.weights.shape[1] == 2 else penalty
+            _Descent(self, strength, vectors, settle=settle).run()
             answers[vectors] = self.test_scores(vectors).argmax(1).T
         return answers
 

@@ -12,14 +12,17 @@ from veridical.items import Suite
 from veridical.judge.registry import measure_set
 from veridical.models.protocol import LanguageModel, SpanReader
 from veridical.readouts.analysis import Effort, cross, transferred
+from veridical.readouts.crossfit import check_folds
 from veridical.readouts.features import Source
 from veridical.readouts.representation import compared_items, cosines, representations
+from veridical.readouts.rows import Rows
+from veridical.readouts.transfer import Task
 from veridical.runs.asking import run
 from veridical.runs.hidden import PENULTIMATE, Asked, read_hidden, resolve_layers
 from veridical.runs.judgement import Judgement
 from veridical.runs.load import Run
 from veridical.runs.loading import Loading
-from veridical.runs.plan import FULL, fitting_prompts
+from veridical.runs.plan import FULL, fitting_prompts, limited
 from veridical.runs.progress import Progress, Silent
 from veridical.runs.readouts import add_representation, phrases_path, read_cosines, write_cosines, write_readout
 from veridical.runs.study import Study
@@ -72,9 +75,13 @@ def readout(
     asked = suite if isinstance(suite, Suite) else load(suite)
     if min(draws, category_draws, control_draws) < 1:
         raise UserError("--draws, --category-draws and --control-draws: give 1 or more")
-    fitted = load(FITTED_ON[asked.name]) if asked.name in FITTED_ON else None
+    fitted = _fitted_on(suite, asked)
     if fitted is not None and limit is not None:
         raise UserError(f"--limit: suite {asked.name!r} is fitted on {fitted.name!r} and read out whole")
+    if fitted is None:
+        check_folds(Rows.of(limited(asked, limit, seed)))
+    else:
+        Task(Rows.of(fitted), Rows.of(asked))
     measure_set(asked.measures)
     name = _prompt(asked, prompt)
     inputs: dict[str, Sequence[int] | None] = {FULL: None} | {one: [layer] for one in asked.inputs if one != FULL}
@@ -99,7 +106,7 @@ def readout(
     models = [model] if isinstance(model, str | LanguageModel) else list(model)
     given = {one if isinstance(one, str) else one.name: one for one in models}
     for one in study.runs:
-        if one.manifest.model.name in given and read_hidden(one.path, Asked(asked.name, name, FULL)) is not None:
+        if _is_given(one, given, dtype) and read_hidden(one.path, Asked(asked.name, name, FULL)) is not None:
             _read_out(one, asked, fitted, name, layer, effort, progress)
             if asked.measures in COMPARE_PHRASES:
                 _compare_phrases(one, asked.name, name, partial(loading.load, given[one.manifest.model.name], progress))
@@ -123,19 +130,51 @@ def _prompt(suite: Suite, given: str | None) -> str:
     return given
 
 
+def _fitted_on(given: str | Suite, asked: Suite) -> Suite | None:
+    """The suite on which readouts of this one are fitted; a file of the same name is no built-in suite."""
+    if asked.name not in FITTED_ON or (isinstance(given, str) and given != asked.name):
+        return None
+    fitted = load(FITTED_ON[asked.name])
+    alike = dict(fitted.inputs) == dict(asked.inputs) and fitted.labels == asked.labels
+    return fitted if alike else None
+
+
+def _is_given(run: Run, given: Mapping[str, str | LanguageModel], dtype: str) -> bool:
+    """Whether a run of the study is of a model that this call was given, in its dtype."""
+    model = given.get(run.manifest.model.name)
+    if model is None:
+        return False
+    if isinstance(model, str):
+        return dtype in ("auto", run.manifest.model.fingerprint.get("dtype"))
+    return model.fingerprint.digest == run.manifest.model.digest
+
+
 def _read_out(
     run: Run, asked: Suite, fitted: Suite | None, prompt: str, layer: int, effort: Effort, progress: Progress
 ) -> None:
-    """The analysis of one run, stored in it. Items are those that the run asked."""
+    """The analysis of one run, stored in it."""
     source = Source(run, prompt)
-    suite = run.suites[asked.name]
-    n_blocks = max(source.hidden(suite.name, FULL).layers)
+    n_blocks = max(source.hidden(asked.name, FULL).layers)
     at = resolve_layers([layer], n_blocks)[0]
+    judged = _read(source, run.suites[asked.name], at, progress)
     if fitted is None:
-        stored, draws = cross(source, suite, at, n_blocks, effort, progress)
+        check_folds(judged)
+        stored, draws = cross(source, judged, at, n_blocks, effort, progress)
     else:
-        stored, draws = transferred(source, run.suites[fitted.name], suite, at, n_blocks, effort, progress)
+        learnt = _read(source, run.suites[fitted.name], at, progress)
+        stored, draws = transferred(source, learnt, judged, at, n_blocks, effort, progress)
     write_readout(run.path, stored, draws)
+
+
+def _read(source: Source, suite: Suite, layer: int, progress: Progress) -> Rows:
+    """The items of a suite whose states are stored under every input; those that the model refused are counted."""
+    rows = Rows.of(suite)
+    read = frozenset(rows.items)
+    for input in dict.fromkeys((FULL, *suite.inputs)):
+        read &= source.hidden(suite.name, input).finite([layer])
+    if lacking := len(rows) - len(read):
+        progress.say(f"{suite.name}: {lacking} of {len(rows)} items are left out: the model has no states of them")
+    return rows.part(read)
 
 
 def _compare_phrases(run: Run, suite: str, prompt: str, load_model: Callable[[], LanguageModel]) -> None:

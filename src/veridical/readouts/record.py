@@ -85,7 +85,9 @@ class ReadoutRecord(Frozen):
         if measure.suite != self.suite or measure.prompt != self.prompt or measure.slice or measure.against is not None:
             return measure
         for null in self.nulls:
-            if (null.answerer, null.input, null.measure) == (measure.answerer, measure.input, measure.measure):
+            # With sets of another kind the value is another, and its null was not drawn.
+            same = measure.value is not None and abs(measure.value - null.observed) < 1e-9
+            if same and (null.answerer, null.input, null.measure) == (measure.answerer, measure.input, measure.measure):
                 return measure.model_copy(update={"p": null.p, "null": NULL.format(draws=null.draws)})
         return measure
 

@@ -23,6 +23,7 @@ from veridical.stats.units import Floats
 GROUPS = ("C", "D")
 """Premises that end with the verb phrase: the ambiguous ones."""
 TELIC = "C"
+ACTIVITY = "Activity"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +98,11 @@ def _at(
     pairs = []
     for item, value in zip(items, values.tolist(), strict=True):
         verb_class = str(item.factors.get("verb_class", ""))
-        by_class.setdefault(verb_class, []).append(value)
-        if item.factors.get("group") == TELIC:
+        telic = item.factors.get("group") == TELIC
+        # Within a verb both phrases have its class: the atelic one is shown beside it and correlated with nothing.
+        shown = verb_class if telic or verb_class == ACTIVITY else f"{verb_class}, atelic"
+        by_class.setdefault(shown, []).append(value)
+        if telic:
             biased.setdefault(verb_class, []).append(bool(said_true.get(item.id)))
             if item.id in leaning:
                 pairs.append((value, leaning[item.id]))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from veridical.errors import UserError
 from veridical.items import Suite
+from veridical.judge.table import SuiteTable
 from veridical.readouts.selection import group_codes
 from veridical.stats.units import Ints
 
@@ -19,8 +20,8 @@ from veridical.stats.units import Ints
 class Rows:
     """The items of a suite that have one gold label: what a readout is to answer, and what is kept together.
 
-    `labels` (n,) are codes into `names`. `groups` (n,) is the set of each item in the suite's first grouping: groups
-    are never split between fitting and validation.
+    `labels` (n,) are codes into `names`. `groups` (n,) names the set of each item in the suite's first
+    grouping, one name for sets that share an item or a cluster: groups are never split between fitting and validation.
     """
 
     suite: Suite
@@ -32,9 +33,7 @@ class Rows:
     @classmethod
     def of(cls, suite: Suite) -> Self:
         """Raises UserError where no item has one gold label, or all have the same."""
-        owner: dict[str, str] = {}
-        for member in suite.grouping().members:
-            owner.setdefault(member.item, member.cluster or member.set)
+        owner = _groups(suite)
         graded = [item for item in suite.items if len(item.gold) == 1]
         names = tuple(suite.labels) or tuple(dict.fromkeys(label for item in graded for label in item.labels))
         found = {item.gold[0] for item in graded}
@@ -47,8 +46,16 @@ class Rows:
             tuple(item.id for item in graded),
             names,
             np.array([names.index(item.gold[0]) for item in graded], dtype=np.int64),
-            tuple(owner.get(item.id, item.id) for item in graded),
+            tuple(owner[item.id] for item in graded),
         )
+
+    def part(self, items: Container[str]) -> Self:
+        """The rows of these items alone."""
+        kept = [row for row, item in enumerate(self.items) if item in items]
+        names = tuple(name for code, name in enumerate(self.names) if code in set(self.labels[kept].tolist()))
+        codes = np.array([names.index(self.names[label]) for label in self.labels[kept]], dtype=np.int64)
+        picked = tuple(self.items[row] for row in kept), tuple(self.groups[row] for row in kept)
+        return replace(self, items=picked[0], names=names, labels=codes, groups=picked[1])
 
     def __len__(self) -> int:
         return len(self.items)
@@ -78,3 +85,13 @@ class Rows:
         found = self.suite.grouping().sets().values()
         sets = ([place[member.item] for member in members if member.item in place] for members in found)
         return tuple(np.array(rows) for rows in sets if len(rows) > 1)
+
+
+def _groups(suite: Suite) -> dict[str, str]:
+    """Item to the first set of those that hang together with its own; itself where it stands in none."""
+    table = SuiteTable(suite)
+    clusters = table.cluster_of_set[table.set_of_item].tolist()
+    first: dict[int, str] = {}
+    for member in suite.grouping().members:
+        first.setdefault(clusters[table.index[member.item]], member.set)
+    return {item.id: first.get(cluster, item.id) for item, cluster in zip(suite.items, clusters, strict=True)}

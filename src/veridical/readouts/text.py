@@ -14,7 +14,8 @@ from veridical.readouts.logistic import Reduced, reduce
 from veridical.readouts.selection import FOLDS, Prepared, group_codes
 from veridical.stats.units import Ints
 
-_WORDS = {"analyzer": "word", "ngram_range": (1, 2), "sublinear_tf": True}
+# Words of one letter count: the default pattern would not see "a", nor a digit.
+_WORDS = {"analyzer": "word", "token_pattern": r"(?u)\b\w+\b", "ngram_range": (1, 2), "sublinear_tf": True}
 _CHARACTERS = {"analyzer": "char_wb", "ngram_range": (2, 5), "sublinear_tf": True}
 VECTORIZERS: dict[str, dict[str, Any]] = dict(zip(TEXT_BASELINES, (_WORDS, _CHARACTERS), strict=True))
 """Answerer to the arguments of scikit-learn's `TfidfVectorizer`."""
@@ -23,7 +24,10 @@ VECTORIZERS: dict[str, dict[str, Any]] = dict(zip(TEXT_BASELINES, (_WORDS, _CHAR
 def tfidf(answerer: str, train: Sequence[str], others: Sequence[str]) -> Reduced:
     """TF-IDF features with the vocabulary of the training texts alone, not scaled."""
     vectorizer = TfidfVectorizer(**VECTORIZERS[answerer])
-    rows = np.asarray(vectorizer.fit_transform(train).todense(), dtype=np.float64)
+    try:
+        rows = np.asarray(vectorizer.fit_transform(train).todense(), dtype=np.float64)
+    except ValueError:  # no word in any text (`???`): nothing to go by, so the most frequent label it is
+        return reduce(np.zeros((len(train), 1)), np.zeros((len(others), 1)), scaled=False)
     return reduce(rows, np.asarray(vectorizer.transform(others).todense(), dtype=np.float64), scaled=False)
 
 

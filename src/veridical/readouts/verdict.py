@@ -29,7 +29,9 @@ def readout_verdicts(suites: Sequence[Suite], measures: Iterable[Measure]) -> li
     for measure in measures:
         if measure.input == "full" and measure.measure == "balanced_accuracy" and not measure.slice:
             grouped.setdefault((measure.suite, measure.model, measure.prompt), []).append(measure)
-    chance = {suite.name: 1 / len({label for item in suite.items for label in item.gold}) for suite in suites}
+    # Readouts answer the items with one gold label, and balanced accuracy is over the labels that occur there.
+    labels = {suite.name: {item.gold[0] for item in suite.items if len(item.gold) == 1} for suite in suites}
+    chance = {name: 1 / len(found) for name, found in labels.items() if found}
     found = ((key, _sentence(group, chance[key[0]])) for key, group in grouped.items() if key[0] in chance)
     return [f"{suite}, {model}, {prompt}: {told}." for (suite, model, prompt), told in found if told]
 

@@ -87,7 +87,7 @@ def _null(one: ReadOut, measure: str) -> Row | None:
         alt.Chart(inline(rows))
         .mark_bar(color=GREY)
         .encode(
-            x=alt.X("from:Q", title=spaced(measure)),
+            x=alt.X("from:Q", title=spaced(measure), scale=alt.Scale(zero=False)),
             x2="to:Q",
             y=alt.Y("draws:Q", title="draws"),
             y2=alt.datum(0),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from veridical.errors import UserError
+from veridical.items import digest
 from veridical.runs.files import make_folder, replace, slug
 
 SCHEMA = "veridical.hidden/1"
@@ -27,7 +28,9 @@ class Asked:
     input: str
 
     def path(self, run: Path) -> Path:
-        return run / "hidden" / f"{slug(self.suite)}.{slug(self.prompt)}.{slug(self.input)}.safetensors"
+        # The digest tells names apart that look alike as parts of a file's name.
+        names = [self.suite, self.prompt, self.input]
+        return run / "hidden" / f"{'.'.join(slug(name) for name in names)}.{digest(names, 8)}.safetensors"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +45,12 @@ class Hidden:
         """One layer's states (items, width) of these items, in their order."""
         place = {item: row for row, item in enumerate(self.items)}
         return self.states[[place[item] for item in items], self.layers.index(layer)].astype(np.float64)
+
+    def finite(self, layers: Sequence[int]) -> frozenset[str]:
+        """The items that were read at all these layers: one that the model refused has none."""
+        picked = self.states[:, [self.layers.index(layer) for layer in layers]]
+        read = np.flatnonzero(np.isfinite(picked).all(axis=(1, 2)))
+        return frozenset(self.items[row] for row in read)
 
     def holds(self, items: Sequence[str], layers: Sequence[int]) -> bool:
         return set(items) <= set(self.items) and set(layers) <= set(self.layers)
@@ -89,8 +98,9 @@ def read_hidden(run: Path, asked: Asked) -> Hidden | None:
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
-            if metadata.get("schema") != SCHEMA:
-                raise UserError(f"{path}: not hidden states ({SCHEMA}); move it away and run again")
+            known = {name: metadata.get(name) for name in ("suite", "prompt", "input")}
+            if metadata.get("schema") != SCHEMA or known != asdict(asked) or not {"items", "layers"} <= set(metadata):
+                raise UserError(f"{path}: not these hidden states ({SCHEMA}); move it away and run again")
             states = file.get_tensor("states")
     except (OSError, SafetensorError) as error:
         raise UserError(

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import polars as pl
 
-from veridical.errors import unknown
+from veridical.errors import UserError, unknown
 from veridical.items import Grouping, Item, Member, Status, Suite
 from veridical.judge import baseline_frame, contrasts, judge
 from veridical.judge.estimate import Settings
@@ -102,7 +102,7 @@ class Judgement:
         for run in self.runs:
             for name, suite in run.suites.items():
                 narrowed.setdefault(name, []).append(suite)
-        return tuple(self._with_sets(merged(suites)) for suites in narrowed.values())
+        return tuple(self._with_sets([merged(suites) for suites in narrowed.values()]))
 
     @cached_property
     def responses(self) -> pl.DataFrame:
@@ -125,7 +125,7 @@ class Judgement:
         """The measures of each run by itself, contrasts between its prompts among them."""
         found: dict[Path, tuple[Measure, ...]] = {}
         for run in self.runs:
-            suites = [self._with_sets(suite) for suite in run.suites.values()]
+            suites = self._with_sets(list(run.suites.values()))
             found[run.path] = tuple(self._judge(suites, run.answers, (run,)))
         return found
 
@@ -146,8 +146,20 @@ class Judgement:
             told += readout_verdicts(self.suites, self.records)
         return tuple(told)
 
-    def _with_sets(self, suite: Suite) -> Suite:
-        return suite if self.sets is None else regrouped(suite, self.sets)
+    def _with_sets(self, suites: Sequence[Suite]) -> list[Suite]:
+        """The suites with the sets asked for; those that have nothing to make them of are left out, unless all are."""
+        if self.sets is None:
+            return list(suites)
+        found: list[Suite] = []
+        refused: list[UserError] = []
+        for suite in suites:
+            try:
+                found.append(regrouped(suite, self.sets))
+            except UserError as error:
+                refused.append(error)
+        if not found and refused:
+            raise refused[0]
+        return found
 
     def _judge(self, suites: Sequence[Suite], responses: pl.DataFrame, runs: Sequence[Run]) -> Iterator[Measure]:
         records = [(run.name, readout.record) for run in runs for readout in run.readouts]

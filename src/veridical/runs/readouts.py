@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ import polars as pl
 from pydantic import ValidationError
 
 from veridical.errors import UserError
+from veridical.items import digest
 from veridical.judge.frame import SCHEMA
 from veridical.readouts.record import ReadoutRecord, Representation
 from veridical.runs.files import json_bytes, make_folder, parquet_bytes, read_part, replace, slug
@@ -34,8 +36,9 @@ class StoredReadout:
     answers: pl.DataFrame
 
 
-def _stem(record: ReadoutRecord) -> str:
-    return f"{slug(record.suite)}.{slug(record.prompt)}"
+def _stem(suite: str, prompt: str) -> str:
+    """A file's name without its ending; the digest tells names apart that look alike as part of it."""
+    return f"{slug(suite)}.{slug(prompt)}.{digest([suite, prompt], 8)}"
 
 
 def write_readout(run: Path, stored: StoredReadout, draws: Draws) -> None:
@@ -43,13 +46,14 @@ def write_readout(run: Path, stored: StoredReadout, draws: Draws) -> None:
     folder, nulls = run / FOLDER, run.parent / "nulls"
     make_folder(folder)
     make_folder(nulls)
-    stem = _stem(stored.record)
+    stem = _stem(stored.record.suite, stored.record.prompt)
+    # An earlier record goes first and the new one comes last: a readout counts as there once its record is.
+    (folder / f"{stem}.json").unlink(missing_ok=True)
     buffer = io.BytesIO()
     arrays: dict[str, Any] = dict(draws)
     np.savez_compressed(buffer, **arrays)
     replace(nulls / f"{run.name}.{stem}.npz", buffer.getvalue())
     replace(folder / f"{stem}.parquet", parquet_bytes(stored.answers))
-    # Last: a readout counts as there once its record is.
     replace(folder / f"{stem}.json", json_bytes(stored.record.model_dump(mode="json")))
 
 
@@ -68,26 +72,26 @@ def read_readouts(run: Path, name: str) -> tuple[StoredReadout, ...]:
 
 def read_draws(run: Path, record: ReadoutRecord) -> dict[str, npt.NDArray[np.float64]]:
     """The draws of a record's nulls; empty where the study does not keep them."""
-    path = run.parent / "nulls" / f"{run.name}.{_stem(record)}.npz"
+    path = run.parent / "nulls" / f"{run.name}.{_stem(record.suite, record.prompt)}.npz"
     if not path.is_file():
         return {}
     try:
         with np.load(path, allow_pickle=False) as file:
             return {name: np.asarray(file[name], dtype=np.float64) for name in file.files}
-    except (OSError, ValueError) as error:
-        raise UserError(f"cannot read {path}: {error}; {_AGAIN}") from error
+    except (OSError, ValueError, EOFError, BadZipFile) as error:
+        raise UserError(f"cannot read {path}: {error or type(error).__name__}; {_AGAIN}") from error
 
 
 def add_representation(run: Path, suite: str, prompt: str, found: Sequence[Representation]) -> None:
     """Put the comparison of phrases into the record of a stored readout."""
-    path = run / FOLDER / f"{slug(suite)}.{slug(prompt)}.json"
+    path = run / FOLDER / f"{_stem(suite, prompt)}.json"
     record = ReadoutRecord.model_validate_json(path.read_bytes())
     replace(path, json_bytes(record.model_copy(update={"representation": tuple(found)}).model_dump(mode="json")))
 
 
 def phrases_path(run: Path, suite: str) -> Path:
     """Where the cosines of a suite's phrases are kept: one row an item and layer."""
-    return run / FOLDER / f"{slug(suite)}.phrases.parquet"
+    return run / FOLDER / f"{slug(suite)}.{digest(suite, 8)}.phrases.parquet"
 
 
 def write_cosines(path: Path, items: Sequence[str], values: npt.NDArray[np.float64]) -> None:
