@@ -93,7 +93,7 @@ def varied(
 ) -> tuple[Varied, Suite]:
     """What `vary` makes, and the suite that it wrote."""
     out = folder / "variants.jsonl"
-    made = vary(seeds, proposer=proposer, tagger=tagger, out=out, settings=settings)
+    made = vary(seeds, proposers=[proposer], tagger=tagger, out=out, settings=settings)
     return made, read_suite(out)
 
 

@@ -143,11 +143,8 @@ def test_the_counts_stand_beside_the_file(tagger: SpacyTagger, tmp_path: Path) -
     made, _ = varied(problems(*PAIRS), Planted(WORDS), tagger, tmp_path, Settings(min_ratio=0.5))
     document = json.loads(stages_path(made.path).read_text())
     assert stages_path(made.path).name == "variants.jsonl.stages.json"
-    assert (document["proposer"], document["proposer_fingerprint"], document["tagger"]) == (
-        "planted",
-        "0",
-        tagger.name,
-    )
+    assert (document["proposers"], document["tagger"]) == ([{"name": "planted", "fingerprint": "0"}], tagger.name)
+    assert document["variants_by_proposer"] == {"planted": 4}
     assert document["settings"] == {
         "top": 100,
         "min_probability": 0.001,
@@ -206,7 +203,7 @@ def test_a_proposer_that_finds_nothing_is_said(tagger: SpacyTagger, tmp_path: Pa
 
 def test_the_limit_takes_the_first_seeds(tagger: SpacyTagger, tmp_path: Path) -> None:
     out = tmp_path / "two.jsonl"
-    made = vary(problems(*PAIRS), proposer=Planted(WORDS), tagger=tagger, out=out, limit=2)
+    made = vary(problems(*PAIRS), proposers=[Planted(WORDS)], tagger=tagger, out=out, limit=2)
     assert (made.seeds, made.variants) == (2, 4)
 
 
@@ -231,13 +228,13 @@ def test_a_slot_that_a_proposer_leaves_out_is_its_fault(tagger: SpacyTagger, tmp
 
 def test_no_seed_at_all_is_told(tagger: SpacyTagger, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="toy: no seed to vary"):
-        vary(problems(PAIRS[0]), proposer=Planted({}), tagger=tagger, out=tmp_path / "x.jsonl", limit=0)
+        vary(problems(PAIRS[0]), proposers=[Planted({})], tagger=tagger, out=tmp_path / "x.jsonl", limit=0)
 
 
 def test_a_file_that_cannot_be_written_is_told_before_anything_is_asked(tagger: SpacyTagger, tmp_path: Path) -> None:
     planted = Planted(WORDS)
     with pytest.raises(UserError, match=r"cannot write .*nowhere.*choose another file"):
-        vary(problems(*PAIRS), proposer=planted, tagger=tagger, out=tmp_path / "nowhere" / "x.jsonl")
+        vary(problems(*PAIRS), proposers=[planted], tagger=tagger, out=tmp_path / "nowhere" / "x.jsonl")
     assert planted.asked == []
 
 
@@ -257,7 +254,7 @@ def test_memory_does_not_grow_with_the_seeds(tmp_path: Path, monkeypatch: pytest
         monkeypatch.setattr(forgetful, "asked", deque(maxlen=1))
         seeds = replace(problems(PAIRS[0]), read=read)
         tracemalloc.start()
-        made = vary(seeds, proposer=forgetful, tagger=tagger, out=tmp_path / "many.jsonl")
+        made = vary(seeds, proposers=[forgetful], tagger=tagger, out=tmp_path / "many.jsonl")
         highest = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert made.variants == n

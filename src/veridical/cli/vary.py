@@ -15,14 +15,18 @@ if TYPE_CHECKING:
 
 def command(
     proposer: Annotated[
-        str,
-        typer.Option("--proposer", metavar="MODEL", help="minilm-mlm, or any model: hf/ORG/NAME, hf/PATH, smollm2."),
+        list[str],
+        typer.Option(
+            "--proposer",
+            metavar="MODEL",
+            help="minilm-mlm, or any model: hf/ORG/NAME, hf/PATH, smollm2. Repeatable: each makes its own variants.",
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The suite file that is written.")],
     seeds: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Argument(
-            metavar="SEEDS", help="A suite file, SNLI or MultiNLI as published, or a TSV, CSV or JSONL table."
+            metavar="SEEDS", help="A suite file, or TSV, CSV or JSONL tables such as SNLI or MultiNLI as published."
         ),
     ] = None,
     suite: Annotated[
@@ -62,31 +66,33 @@ def command(
 ) -> None:
     """Replace one word at a time by what a model likes better there: the label, syntax and overlap stay."""
     from veridical.cli.console import errors, results
-    from veridical.errors import UserError
+    from veridical.errors import UserError, printable
     from veridical.outputs import keep_apart, regular_target
     from veridical.runs.progress import Terminal
     from veridical.variation import proposers
     from veridical.variation.builder import stages_path, vary
     from veridical.variation.filters import Settings
-    from veridical.variation.problems import Columns, named_suite, parse_label_names, read_seeds
+    from veridical.variation.problems import Columns, named_suite, parse_label_names, read_files
     from veridical.variation.tagging import load_tagger
 
-    if (seeds is None) == (suite is None):
+    if (not seeds) == (suite is None):
         raise UserError("give either SEEDS, a file, or --suite, a suite's name (see 'veridical vary --help')")
+    if repeated := sorted({spec for spec in proposer if proposer.count(spec) > 1}):
+        raise UserError(f"--proposer {repeated[0]} is given twice; name each once")
     if min_ratio == float("inf"):
         raise UserError(f"--min-ratio {min_ratio}: a finite number is needed")
     # Before anything is read or loaded, which may take minutes.
     outputs = [regular_target(path) for path in (out, stages_path(out))]
-    keep_apart(outputs, _inputs([seeds] if seeds else [], suite, [proposer], spacy_model))
+    keep_apart(outputs, _inputs(seeds or [], suite, proposer, spacy_model))
     columns = Columns(premise_column, hypothesis_column, label_column, parse_label_names(label_name or []))
-    source = named_suite(suite) if suite is not None else read_seeds(seeds or Path(), columns, encoding)
+    source = named_suite(suite) if suite is not None else read_files(seeds or [], columns, encoding)
     progress = Terminal(errors())
     for note in source.notes:
         progress.say(note)
     tagger = load_tagger(spacy_model)
     varied = vary(
         source,
-        proposer=proposers.load(proposer),
+        proposers=[proposers.load(spec) for spec in proposer],
         tagger=tagger,
         out=out,
         settings=Settings(min_ratio=min_ratio, max_variants=max_variants, seed=seed),
@@ -101,6 +107,9 @@ def command(
         + (f" ({classes})" if classes else "")
         + f"; {without:,} seeds have none"
     )
+    if len(varied.by_proposer) > 1:
+        shares = ", ".join(f"{count:,} by {printable(name)}" for name, count in varied.by_proposer.items())
+        typer.echo(f"proposed: {shares} (what several propose is one variant, and counted here for each)")
     typer.echo(f"suite: {out}\ncounts: {stages_path(out)}")
     for warning in varied.stages.warnings():
         progress.say(warning)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.metadata import version
@@ -55,6 +55,8 @@ class Varied:
     seeds_with_variants: int
     variants: int
     by_word_class: dict[str, int]
+    by_proposer: dict[str, int]
+    """With those that another proposer proposed as well."""
 
     @property
     def mean_variants(self) -> float:
@@ -72,7 +74,7 @@ def stages_path(out: Path) -> Path:
 def vary(
     seeds: Seeds,
     *,
-    proposer: Proposer,
+    proposers: Sequence[Proposer],
     tagger: Tagger,
     out: Path,
     settings: Settings | None = None,
@@ -81,17 +83,21 @@ def vary(
 ) -> Varied:
     """Make the variants of the first `limit` seeds (all without one), and write them with their seeds to `out`.
 
-    The counts go to `stages_path(out)`. The same seeds, proposer, tagger and settings give the same bytes.
-    Raises UserError where there are no seeds, and where `out` cannot be written.
+    Each proposer makes variants of its own, at most `settings.max_variants` a seed; what several make is one variant.
+    The counts go to `stages_path(out)`. Equal seeds, probabilities, tags and settings give the same bytes.
+    Raises UserError where there are no seeds, where two proposers have one name, and where `out` cannot be written.
     """
+    names = [proposer.name for proposer in proposers]
+    if not names or len(set(names)) < len(names):
+        raise UserError(f"proposers {', '.join(map(repr, names)) or '(none)'}: name one or more, each once")
     for path in (out, stages_path(out)):
         regular_target(path)
     settings, progress, stages = settings or Settings(), progress or Silent(), Stages()
     ids, total = _all_ids(seeds, stages, limit)
-    run = _Run(seeds, proposer, tagger, settings, stages, ids)
+    run = _Run(seeds, tuple(proposers), tagger, settings, stages, ids, dict.fromkeys(names, 0))
     counts: Counter[str] = Counter()
     groupings = [SEED_GROUPING, *([seeds.grouping] if seeds.grouping else [])]
-    frame = _frame(seeds, proposer, settings)
+    frame = _frame(seeds, names, settings)
     with SuiteWriter(out, frame, groupings) as writer, progress.steps("varying", total) as step:
         for seed, variants in run.varied(_fresh(seeds, Stages(), limit)):
             for item, memberships in _lines(seed, variants, seeds.grouping):
@@ -102,7 +108,9 @@ def vary(
             step()
         writer.finish()
     by_class = {name: counts[name] for name in ("noun", "verb", "adjective", "adverb")}
-    varied = Varied(out, stages, counts["seeds"], counts["with variants"], sum(by_class.values()), by_class)
+    varied = Varied(
+        out, stages, counts["seeds"], counts["with variants"], sum(by_class.values()), by_class, run.by_proposer
+    )
     _write_stages(varied, run, limit)
     return varied
 
@@ -138,11 +146,12 @@ class _Run:
     """The way of a chunk of seeds through all stages."""
 
     seeds: Seeds
-    proposer: Proposer
+    proposers: tuple[Proposer, ...]
     tagger: Tagger
     settings: Settings
     stages: Stages
     ids: set[int]
+    by_proposer: dict[str, int]
 
     def varied(self, seeds: Iterable[Seed]) -> Iterator[tuple[Seed, list[Variant]]]:
         """Every seed, with what its suite says of it, and its variants."""
@@ -151,15 +160,16 @@ class _Run:
             yield from self._chunk(chunk)
 
     def _described(self, seed: Seed) -> Seed:
-        """The seed, its items told where they come from and by whom their variants are proposed."""
+        """The seed, its items told where they come from and, where one does, who proposes their variants."""
         items = tuple(_with_factors(item, self._factors(item)) for item in seed.items)
         return Seed(seed.name, items, seed.members)
 
     def _factors(self, item: Item) -> dict[str, Factor]:
+        alone = self.proposers[0].name if len(self.proposers) == 1 else None
         return {
             "source": item.factors.get("source", self.seeds.source),
             "label": str(item.factors.get("label", " or ".join(item.gold))),
-            "proposer": self.proposer.name,
+            **({"proposer": alone} if alone else {}),
             "sample_seed": self.settings.seed,
         }
 
@@ -167,21 +177,32 @@ class _Run:
         texts = list(dict.fromkeys(text for seed in chunk for text in seed.texts))
         tokens = dict(zip(texts, self.tagger.tag(texts), strict=True))
         targets = [find_targets(seed, tokens, self.seeds.design, self.stages) for seed in chunk]
-        proposals = self._proposals([target for found in targets for target in found])
+        found = [self._proposed(proposer, chunk, targets, tokens) for proposer in self.proposers]
+        for position, seed in enumerate(chunk):
+            own = {proposer.name: made[position] for proposer, made in zip(self.proposers, found, strict=True)}
+            yield seed, self._chosen(seed, own)
+
+    def _proposed(
+        self, proposer: Proposer, chunk: Sequence[Seed], targets: list[list[Target]], tokens: dict[str, Tokens]
+    ) -> list[list[Variant]]:
+        """The variants of every seed of a chunk that one proposer makes and that pass every filter."""
+        proposals = self._proposals(proposer, [target for found in targets for target in found])
         pairs = [self._plausible(*of_seed, proposals, tokens) for of_seed in zip(chunk, targets, strict=True)]
         flat = [pair for found in pairs for pair in found]
         filled = fill_all(flat, tokens)
         alike = set(tagged_alike(flat, filled, tag_filled(filled, self.tagger), self.stages))
         dropped = self.seeds.design.dropped_factors
-        for seed, found in zip(chunk, pairs, strict=True):
-            variants = [make_variant(seed, pair, filled[pair], dropped) for pair in found if pair in alike]
-            yield seed, self._chosen(seed, variants)
+        made = [
+            [make_variant(seed, pair, filled[pair], dropped) for pair in found if pair in alike]
+            for seed, found in zip(chunk, pairs, strict=True)
+        ]
+        return [self._keeping(seed, variants) for seed, variants in zip(chunk, made, strict=True)]
 
-    def _proposals(self, targets: Sequence[Target]) -> dict[Slot, Proposal]:
+    def _proposals(self, proposer: Proposer, targets: Sequence[Target]) -> dict[Slot, Proposal]:
         slots = list(dict.fromkeys(slot for target in targets for slot in target.slots))
-        proposals = {slots[position]: found for position, found in self.proposer.propose(slots, self.settings.top)}
+        proposals = {slots[position]: found for position, found in proposer.propose(slots, self.settings.top)}
         if len(proposals) != len(slots):
-            raise RuntimeError(f"the proposer {self.proposer.name!r} left {len(slots) - len(proposals)} slots out")
+            raise RuntimeError(f"the proposer {proposer.name!r} left {len(slots) - len(proposals)} slots out")
         return proposals
 
     def _plausible(
@@ -197,10 +218,33 @@ class _Run:
         pairs = [pair for target in whole for pair in offered(target, proposals, self.settings, self.stages)]
         return plausible(pairs, words, self.settings, self.stages)
 
-    def _chosen(self, seed: Seed, variants: list[Variant]) -> list[Variant]:
+    def _keeping(self, seed: Seed, variants: list[Variant]) -> list[Variant]:
+        """Those that keep what the seeds' suite promises."""
         for rule in self.seeds.design.variant_rules:
             variants = self.stages.sift(rule.name, "replacements", variants, partial(rule.keep, seed))
-        variants = self.stages.sift("no problem of the file", "replacements", variants, self._is_new)
+        return variants
+
+    def _chosen(self, seed: Seed, made: Mapping[str, list[Variant]]) -> list[Variant]:
+        """The variants of a seed that are written, of those by proposer: new ones, and not too many of a proposer's."""
+        chosen: dict[str, Variant] = {}
+        fresh: dict[str, set[str]] = {}
+        for name, variants in made.items():
+            # Another proposer's of the same seed are not in the file yet.
+            new = self.stages.sift("no problem of the file", "replacements", variants, self._is_new)
+            fresh[name] = set(map(str, new))
+            for variant in self._drawn(seed, new):
+                chosen.setdefault(str(variant), variant)
+        self.ids.update(int(item.id, 16) for variant in chosen.values() for item in variant.items)
+        for name, keys in fresh.items():
+            self.by_proposer[name] += sum(len(variant.items) for key, variant in chosen.items() if key in keys)
+        if len(made) == 1:
+            return list(chosen.values())
+        return [
+            _proposed_by(variant, [name for name, keys in fresh.items() if key in keys])
+            for key, variant in chosen.items()
+        ]
+
+    def _drawn(self, seed: Seed, variants: list[Variant]) -> list[Variant]:
         most = self.settings.max_variants
         # By a hash, not by a generator's stream: what is drawn depends on the seed's own variants alone.
         own = [item.id for item in seed.items]
@@ -208,11 +252,9 @@ class _Run:
             variants, key=lambda v: digest([self.settings.seed, own, v.target.form, v.replacement], length=32)
         )
         drawn = {str(variant) for variant in ranked[:most]}
-        chosen = self.stages.sift(
+        return self.stages.sift(
             f"at most {most} a seed", "replacements", variants, lambda variant: str(variant) in drawn
         )
-        self.ids.update(int(item.id, 16) for variant in chosen for item in variant.items)
-        return chosen
 
     def _is_new(self, variant: Variant) -> bool:
         ids = {int(item.id, 16) for item in variant.items}
@@ -222,6 +264,16 @@ class _Run:
 def _with_factors(item: Item, factors: dict[str, Factor]) -> Item:
     # The id is of fields, choices and gold, so that a copy may keep it.
     return item.model_copy(update={"factors": {**item.factors, **factors}})
+
+
+def _proposed_by(variant: Variant, names: Sequence[str]) -> Variant:
+    """The variant, told whose it is.
+
+    One of several proposers' is none's own: it has their names in `proposers`, and no `proposer` by which it would
+    count for one of them and not for the others.
+    """
+    told: dict[str, Factor] = {"proposer": names[0]} if len(names) == 1 else {"proposers": ", ".join(names)}
+    return Variant(variant.pair, tuple(_with_factors(item, told) for item in variant.items))
 
 
 def _lines(seed: Seed, variants: Sequence[Variant], grouping: str) -> Iterator[tuple[Item, list[Membership]]]:
@@ -250,7 +302,7 @@ def _lines(seed: Seed, variants: Sequence[Variant], grouping: str) -> Iterator[t
             yield item, places(position, "variant", f": {variant.target.form} > {variant.replacement}")
 
 
-def _frame(seeds: Seeds, proposer: Proposer, settings: Settings) -> Suite:
+def _frame(seeds: Seeds, proposers: Sequence[str], settings: Settings) -> Suite:
     """The suite of variants without its items: what the seeds' suite asks, judged as seeds and variants."""
     frame = seeds.frame
     credit = "Variants after MERE (arXiv 2510.24295)."
@@ -258,7 +310,7 @@ def _frame(seeds: Seeds, proposer: Proposer, settings: Settings) -> Suite:
     return frame.model_copy(
         update={
             "name": f"{frame.name}-variants",
-            "title": f"Minimal variants of {frame.name}, proposed by {proposer.name}{loosened}",
+            "title": f"Minimal variants of {frame.name}, proposed by {' and '.join(proposers)}{loosened}",
             "citation": f"{frame.citation} {credit}".strip(),
             "measures": "merge",
         }
@@ -271,14 +323,14 @@ def _write_stages(varied: Varied, run: _Run, limit: int | None) -> None:
         "veridical": version("veridical"),
         "source": run.seeds.source,
         "notes": list(run.seeds.notes),
-        "proposer": run.proposer.name,
-        "proposer_fingerprint": run.proposer.fingerprint,
+        "proposers": [{"name": found.name, "fingerprint": found.fingerprint} for found in run.proposers],
         "tagger": run.tagger.name,
         "settings": {**asdict(run.settings), "limit": limit},
         "seeds": varied.seeds,
         "seeds_with_variants": varied.seeds_with_variants,
         "variants": varied.variants,
         "variants_by_word_class": varied.by_word_class,
+        "variants_by_proposer": varied.by_proposer,
         "stages": [stage.record() for stage in varied.stages],
         "nothing_left": varied.stages.warnings(),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -69,6 +69,30 @@ def read_seeds(path: Path, columns: Columns | None = None, encoding: str | None 
         if first.values["schema"].partition("/")[0] == SCHEMA.partition("/")[0]:
             return suite_seeds(read_suite(path))
     return _Problems(table, columns or Columns()).seeds()
+
+
+def read_files(paths: Sequence[Path], columns: Columns | None = None, encoding: str | None = None) -> Seeds:
+    """The seeds in one file or in several tables, one after another; the factor `source` says which.
+
+    Raises UserError as `read_seeds` does, for a suite file among several, and for two files of one name.
+    """
+    parts = [read_seeds(path, columns, encoding) for path in paths]
+    if len(parts) == 1:
+        return parts[0]
+    names = [part.source for part in parts]
+    for path, part in zip(paths, parts, strict=True):
+        if part.design is not PROBLEMS:
+            raise UserError(f"{path}: a suite file, which has prompts and labels of its own; give it alone")
+        if names.count(part.source) > 1:
+            raise UserError(f"{path}: another file is named {part.source!r} too, by which sources are told apart")
+    name = "-".join(names)
+
+    def read(stages: Stages) -> Iterator[Seed]:
+        for part in parts:
+            yield from part.read(stages)
+
+    frame = parts[0].frame.model_copy(update={"name": name})
+    return Seeds(name, PROBLEMS, frame, read, notes=tuple(note for part in parts for note in part.notes))
 
 
 def named_suite(name: str) -> Seeds:
