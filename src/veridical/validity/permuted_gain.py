@@ -12,6 +12,7 @@ penalty. g, h and the validation errors are sums over families, so rows are need
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -28,92 +29,92 @@ ALPHAS = np.array(PENALTIES)
 
 @dataclass(frozen=True, eq=False)
 class Totals:
-    """Sums over some families. `fixed` (q+1+o, q+1+o) holds products of (1, z, y); `x` (draws, q+1+o) products of x
-    with them, `xx` (draws,) of x with itself."""
+    """Sums over some families that change with the draw: `x` (draws, 1+q+o) products of x with (1, z, y), `xx` (draws,)
+    of x with itself."""
 
-    fixed: Floats
     x: Floats
     xx: Floats
 
     def __sub__(self, other: Totals) -> Totals:
-        return Totals(self.fixed - other.fixed, self.x - other.x, self.xx - other.xx)
+        return Totals(self.x - other.x, self.xx - other.xx)
 
-    def __add__(self, other: Totals) -> Totals:
-        return Totals(self.fixed + other.fixed, self.x + other.x, self.xx + other.xx)
+
+class Fixed:
+    """What ridge on (z, x) has of the training families whatever x is, from their products of (1, z, y)."""
+
+    def __init__(self, products: Floats, q: int) -> None:
+        self.q, self.n = q, float(products[0, 0])
+        self.mean = products[0] / self.n
+        centred = products - self.n * np.outer(self.mean, self.mean)
+        variance = np.maximum(np.diag(centred)[1 : q + 1], 0) / self.n
+        # A constant column's variance is rounding alone.
+        varies = variance > 1e-14 * np.diag(products)[1 : q + 1] / self.n
+        scale = np.sqrt(np.where(varies, variance, 1.0))
+        values, vectors = np.linalg.eigh(centred[1 : q + 1, 1 : q + 1] / np.outer(scale, scale))
+        self.turn = vectors / scale[:, None]
+        self.inverse = 1 / (np.maximum(values, 0.0)[:, None] + ALPHAS)
+        self.b = self.turn.T @ centred[1 : q + 1, q + 1 :]
+        self.alone = np.einsum("qo,ql->qol", self.b, self.inverse)
+        # Ones spread each outcome's column over its penalties, so that one product serves all outcomes.
+        self.spread = np.repeat(np.eye(self.b.shape[1]), len(ALPHAS), axis=1)
+        self.of_beta = np.concatenate([self.spread, -self.alone.reshape(q, -1)])
+
+
+class Validated:
+    """What squared errors on some families have, whatever x is, for a fit on others."""
+
+    def __init__(self, fixed: Fixed, products: Floats) -> None:
+        q, n = fixed.q, products[0, 0]
+        mean, sums = fixed.mean, products[0]
+        # Products of what is centred by the training families' means.
+        centred = products - np.outer(mean, sums) - np.outer(sums, mean) + n * np.outer(mean, mean)
+        self.n, self.sums = float(n), sums
+        szz = fixed.turn.T @ centred[1 : q + 1, 1 : q + 1] @ fixed.turn
+        szy = fixed.turn.T @ centred[1 : q + 1, q + 1 :]
+        self.first, self.second = np.triu_indices(q)
+        twice = np.where(self.first == self.second, 1.0, 2.0)
+        pairs = (twice * szz[self.first, self.second])[:, None]
+        pairs = pairs * fixed.inverse[self.first] * fixed.inverse[self.second]
+        self.of_square = np.concatenate([np.ones((1, len(ALPHAS))), -2 * fixed.inverse, pairs])
+        explained = np.einsum("qr,rol->qol", szz, fixed.alone)
+        rest = (szy[:, :, None] - explained) * fixed.inverse[:, None, :]
+        self.without = np.diag(centred)[q + 1 :, None] + ((explained - 2 * szy[:, :, None]) * fixed.alone).sum(axis=0)
+        self.of_cross = np.concatenate([-2 * fixed.spread, 2 * fixed.alone.reshape(q, -1), 2 * rest.reshape(q, -1)])
 
 
 class Fit:
-    """Ridge on (z, x) for every draw, outcome and penalty, from the totals of its training families."""
+    """Ridge on (z, x) for every draw, outcome and penalty."""
 
-    def __init__(self, totals: Totals, q: int) -> None:
-        fixed, n = totals.fixed, totals.fixed[0, 0]
-        self.q, self.n = q, n
-        mean = fixed[0] / n
-        self.z_mean, self.y_mean = mean[1 : q + 1], mean[q + 1 :]
-        centred = fixed - n * np.outer(mean, mean)
-        deviation = np.sqrt(np.maximum(np.diag(centred)[1 : q + 1], 0) / n)
-        # A constant column's variance is rounding alone.
-        flat = deviation <= 1e-9 * np.maximum(np.abs(self.z_mean), 1e-300)
-        self.z_scale = np.where(flat, 1.0, deviation)
-        self.values, vectors = np.linalg.eigh(centred[1 : q + 1, 1 : q + 1] / np.outer(self.z_scale, self.z_scale))
-        self.turn = vectors / self.z_scale[:, None]
-        self.inverse = 1 / (self.values[:, None] + ALPHAS)
-        self.b = self.turn.T @ centred[1 : q + 1, q + 1 :]
+    def __init__(self, fixed: Fixed, totals: Totals) -> None:
+        self.fixed, q, n = fixed, fixed.q, fixed.n
         self.x_mean = totals.x[:, 0] / n
         variance = np.maximum(totals.xx - n * self.x_mean**2, 0) / n
-        self.x_scale = np.sqrt(np.where(variance > 1e-18 * np.maximum(totals.xx / n, 1e-300), variance, 1.0))
-        products = (totals.x - n * self.x_mean[:, None] * mean) / self.x_scale[:, None]
-        self.h = products[:, 1 : q + 1] @ self.turn
-        self.left = (variance * n / self.x_scale**2)[:, None] + ALPHAS - self.h**2 @ self.inverse
-        self.g = products[:, q + 1 :]
+        varies = variance > 1e-18 * totals.xx / n
+        self.x_scale = np.sqrt(np.where(varies, variance, 1.0))
+        products = totals.x[:, 1:] - totals.x[:, :1] * fixed.mean[1:]
+        products /= self.x_scale[:, None]
+        self.h = products[:, :q] @ fixed.turn
+        left = (variance * n / self.x_scale**2)[:, None] + ALPHAS - self.h**2 @ fixed.inverse
+        # The coefficient of standardised x, (draws, outcomes, penalties).
+        beta: Floats = np.concatenate([products[:, q:], self.h], axis=1) @ fixed.of_beta
+        self.beta = beta.reshape(len(left), -1, len(ALPHAS))
+        self.beta *= (1 / left)[:, None, :]
 
-    def beta(self) -> Floats:
-        """The coefficient of standardised x, shape (draws, outcomes, penalties)."""
-        alone = np.einsum("qo,ql->qol", self.b, self.inverse)
-        # One product for all outcomes: g of its own outcome, less h against what the baseline explains.
-        weights = np.concatenate([self.own, -alone.reshape(self.q, -1)])
-        beta: Floats = np.column_stack([self.g, self.h]) @ weights
-        beta = beta.reshape(len(self.h), -1, len(ALPHAS))
-        beta *= (1 / self.left)[:, None, :]
-        return beta
-
-    @property
-    def own(self) -> Floats:
-        """Ones that spread each outcome's column over its penalties, (outcomes, outcomes * penalties)."""
-        return np.repeat(np.eye(self.g.shape[1]), len(ALPHAS), axis=1)
-
-    def errors(self, other: Totals) -> Floats:
-        """The squared error summed over the rows in `other`, shape (draws, outcomes, penalties)."""
-        q = self.q
-        m, n, z_sum = other.fixed, other.fixed[0, 0], other.fixed[0, 1 : q + 1]
-        y_sum = m[0, q + 1 :]
-        # Products of what is centred and scaled by the training families.
-        szz = m[1 : q + 1, 1 : q + 1] - np.outer(self.z_mean, z_sum) - np.outer(z_sum, self.z_mean)
-        szz = self.turn.T @ (szz + n * np.outer(self.z_mean, self.z_mean)) @ self.turn
-        szy = m[1 : q + 1, q + 1 :] - np.outer(self.z_mean, y_sum) - np.outer(z_sum, self.y_mean)
-        szy = self.turn.T @ (szy + n * np.outer(self.z_mean, self.y_mean))
-        syy = np.diag(m)[q + 1 :] - 2 * self.y_mean * y_sum + n * self.y_mean**2
-        x_sum = other.x[:, 0] - n * self.x_mean
-        shifted = other.x - self.x_mean[:, None] * m[0]
-        uz = ((shifted[:, 1 : q + 1] - x_sum[:, None] * self.z_mean) / self.x_scale[:, None]) @ self.turn
-        uy = (shifted[:, q + 1 :] - x_sum[:, None] * self.y_mean) / self.x_scale[:, None]
-        uu = (other.xx - 2 * self.x_mean * other.x[:, 0] + n * self.x_mean**2) / self.x_scale**2
-        first, second = np.triu_indices(q)
-        twice = np.where(first == second, 1.0, 2.0)
-        pairs = (twice * szz[first, second])[:, None] * self.inverse[first] * self.inverse[second]
-        quadratic = np.column_stack([uu, uz * self.h, self.h[:, first] * self.h[:, second]])
-        quadratic = quadratic @ np.concatenate([np.ones((1, len(ALPHAS))), -2 * self.inverse, pairs])
-        alone = np.einsum("qo,ql->qol", self.b, self.inverse)
-        explained = np.einsum("qr,rol->qol", szz, alone)
-        without = syy[:, None] + ((explained - 2 * szy[:, :, None]) * alone).sum(axis=0)
-        rest = (szy[:, :, None] - explained) * self.inverse[:, None, :]
-        weights = np.concatenate([-2 * self.own, 2 * alone.reshape(q, -1), 2 * rest.reshape(q, -1)])
-        crossed = (np.column_stack([uy, uz, self.h]) @ weights).reshape(len(uu), -1, len(ALPHAS))
-        beta = self.beta()
-        found: Floats = beta * quadratic[:, None, :]
-        found += crossed
-        found *= beta
-        found += without
+    def errors(self, validated: Validated, totals: Totals) -> Floats:
+        """The squared error summed over the rows of `totals`, shape (draws, outcomes, penalties)."""
+        q, mean = self.fixed.q, self.fixed.mean
+        shifted = totals.x[:, 1:] - self.x_mean[:, None] * validated.sums[1:]
+        shifted -= (totals.x[:, :1] - validated.n * self.x_mean[:, None]) * mean[1:]
+        shifted /= self.x_scale[:, None]
+        uz = shifted[:, :q] @ self.fixed.turn
+        uu = (totals.xx - self.x_mean * (2 * totals.x[:, 0] - validated.n * self.x_mean)) / self.x_scale**2
+        of_pairs = self.h[:, validated.first] * self.h[:, validated.second]
+        square = np.concatenate([uu[:, None], uz * self.h, of_pairs], axis=1) @ validated.of_square
+        crossed = np.concatenate([shifted[:, q:], uz, self.h], axis=1) @ validated.of_cross
+        found: Floats = self.beta * square[:, None, :]
+        found += crossed.reshape(found.shape)
+        found *= self.beta
+        found += validated.without
         return found
 
     def coefficients(self, penalties: Ints) -> tuple[Floats, Floats]:
@@ -121,12 +122,52 @@ class Fit:
 
         `penalties` (draws, outcomes) are places among the penalties.
         """
-        beta = np.take_along_axis(self.beta(), penalties[:, :, None], axis=2)[:, :, 0]
-        inverse = self.inverse.T[penalties]
-        z = ((self.b.T - self.h[:, None] * beta[:, :, None]) * inverse) @ self.turn.T
+        q, mean = self.fixed.q, self.fixed.mean
+        beta = np.take_along_axis(self.beta, penalties[:, :, None], axis=2)[:, :, 0]
+        inverse = self.fixed.inverse.T[penalties]
+        z = ((self.fixed.b.T - self.h[:, None] * beta[:, :, None]) * inverse) @ self.fixed.turn.T
         x = beta / self.x_scale[:, None]
-        intercept = self.y_mean - z @ self.z_mean - x * self.x_mean[:, None]
+        intercept = mean[q + 1 :] - z @ mean[1 : q + 1] - x * self.x_mean[:, None]
         return np.concatenate([intercept[:, :, None], z], axis=2), x
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What every block of draws shares: rows sorted by family, and the fixed part of every fit.
+
+    `inner` has, for each family held out, its inner folds: a fold, its fit and what its validation rows have.
+    """
+
+    rows: tuple[slice, ...]
+    folds: Ints
+    fixed: Floats
+    parts: tuple[Floats, ...]
+    outer: tuple[Fixed, ...]
+    inner: tuple[tuple[tuple[int, Fixed, Validated], ...], ...]
+
+    @classmethod
+    def of(cls, design: Floats, y: Floats, rows: Sequence[slice], folds: Ints) -> Plan:
+        q, fixed = design.shape[1] - 1, np.column_stack([design, y])
+        products = np.stack([fixed[at].T @ fixed[at] for at in rows])
+        everything = products.sum(axis=0)
+        inner = []
+        for out in range(len(rows)):
+            found = []
+            for fold in np.unique(folds):
+                validation = [f for f in np.flatnonzero(folds == fold) if f != out]
+                if validation:
+                    held = products[validation].sum(axis=0)
+                    fit = Fixed(everything - products[out] - held, q)
+                    found.append((int(fold), fit, Validated(fit, held)))
+            inner.append(tuple(found))
+        return cls(
+            rows=tuple(rows),
+            folds=folds,
+            fixed=fixed,
+            parts=tuple(np.ascontiguousarray(np.column_stack([design, column]).T) for column in y.T),
+            outer=tuple(Fixed(everything - own, q) for own in products),
+            inner=tuple(inner),
+        )
 
 
 def permuted_errors(
@@ -147,7 +188,7 @@ def permuted_errors(
     left = x - predicted
     absolute, squared = np.zeros((draws + 1, y.shape[1])), np.zeros((draws + 1, y.shape[1]))
     block = max(1, min(_CELLS // len(x), _ERRORS // (y.shape[1] * len(ALPHAS))))
-    folds = folds_of_groups(families)
+    plan = Plan.of(design, y, rows, folds_of_groups(families))
     for start in range(0, draws + 1, block):
         stop = min(start + block, draws + 1)
         tiled = np.repeat(left[None], stop - start, axis=0)
@@ -157,43 +198,40 @@ def permuted_errors(
         if start == 0:
             tiled[0] = left
         tiled += predicted
-        absolute[start:stop], squared[start:stop] = _held_out(design, tiled, y, rows, folds)
+        absolute[start:stop], squared[start:stop] = _held_out(plan, tiled)
     return absolute, squared
 
 
-def _held_out(design: Floats, x: Floats, y: Floats, rows: list[slice], folds: Ints) -> tuple[Floats, Floats]:
+def _held_out(plan: Plan, x: Floats) -> tuple[Floats, Floats]:
     """The errors of one block of draws: `x` (draws, rows), sorted by family."""
-    fixed = np.column_stack([design, y])
-    families = [
-        Totals(fixed[at].T @ fixed[at], x[:, at] @ fixed[at], np.einsum("ij,ij->i", x[:, at], x[:, at])) for at in rows
-    ]
-    q = design.shape[1] - 1
+    n_y = len(plan.parts)
+    families = [Totals(x[:, at] @ plan.fixed[at], np.einsum("ij,ij->i", x[:, at], x[:, at])) for at in plan.rows]
     everything = _sum(families)
-    of_fold = {int(k): _sum([families[f] for f in np.flatnonzero(folds == k)]) for k in np.unique(folds)}
-    absolute, squared = np.zeros((len(x), y.shape[1])), np.zeros((len(x), y.shape[1]))
-    parts = [np.ascontiguousarray(np.column_stack([design, column]).T) for column in y.T]
-    for out, at in enumerate(rows):
+    of_fold = {int(k): _sum([families[f] for f in np.flatnonzero(plan.folds == k)]) for k in np.unique(plan.folds)}
+    absolute, squared = np.zeros((len(x), n_y)), np.zeros((len(x), n_y))
+    # Without a whole fold, the training families are the same whichever of its families is held out.
+    without: dict[int, Fit] = {}
+    for out, at in enumerate(plan.rows):
         training = everything - families[out]
-        errors = np.zeros((len(x), y.shape[1], len(ALPHAS)))
-        for fold, totals in of_fold.items():
-            if fold == folds[out]:
-                if (folds == fold).sum() == 1:
-                    continue
-                totals = totals - families[out]
-            errors += Fit(training - totals, q).errors(totals)
-        of_design, of_x = Fit(training, q).coefficients(last_least(errors))
+        errors = np.zeros((len(x), n_y, len(ALPHAS)))
+        for fold, fixed, validated in plan.inner[out]:
+            if fold != plan.folds[out]:
+                errors += Fit(fixed, training - of_fold[fold]).errors(validated, of_fold[fold])
+                continue
+            if fold not in without:
+                without[fold] = Fit(fixed, everything - of_fold[fold])
+            errors += without[fold].errors(validated, of_fold[fold] - families[out])
+        of_design, of_x = Fit(plan.outer[out], training).coefficients(last_least(errors))
         own = x[:, at]
         wrong, part = np.empty_like(own), np.empty_like(own)
-        for outcome in range(y.shape[1]):
-            np.matmul(np.column_stack([of_design[:, outcome], np.full(len(x), -1.0)]), parts[outcome][:, at], out=wrong)
+        for outcome in range(n_y):
+            lines = np.column_stack([of_design[:, outcome], np.full(len(x), -1.0)])
+            np.matmul(lines, plan.parts[outcome][:, at], out=wrong)
             wrong += np.multiply(own, of_x[:, outcome, None], out=part)
             squared[:, outcome] += np.einsum("ij,ij->i", wrong, wrong)
             absolute[:, outcome] += np.abs(wrong, out=wrong).sum(axis=1)
     return absolute, squared
 
 
-def _sum(parts: list[Totals]) -> Totals:
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total
+def _sum(parts: Sequence[Totals]) -> Totals:
+    return Totals(np.sum([part.x for part in parts], axis=0), np.sum([part.xx for part in parts], axis=0))
