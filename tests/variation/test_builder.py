@@ -162,6 +162,7 @@ def test_the_counts_stand_beside_the_file(tagger: SpacyTagger, tmp_path: Path) -
         "in both texts",
         "no part of a compound or contraction",
         "regular capitals",
+        "capitals where a sentence begins",
         "one fine tag at every occurrence",
         "one token of the proposer's",
         "capitals that fit",

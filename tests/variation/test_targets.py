@@ -38,6 +38,14 @@ def targets(tagger: SpacyTagger, premise: str, hypothesis: str, stages: Stages |
         ("A DOG sleeps.", "The dog rests.", {"dog": "noun"}),
         # Capitals that follow no rule.
         ("The iPad is on the desk.", "An iPad is on a desk.", {"desk": "noun"}),
+        # A capital letter within a sentence is a name's, whatever the tag; at its beginning it is none's.
+        ("A Filipino man reads a book.", "The Filipino man is tired.", {"man": "noun"}),
+        (
+            "Spicy food is on a desk.",
+            "Spicy food is on the desk.",
+            {"spicy": "adjective", "food": "noun", "desk": "noun"},
+        ),
+        ("He reads. Cats run in the park.", "Many cats run here.", {"cats": "noun", "run": "verb"}),
         # Two fine tags: a noun here, a verb there.
         ("They walk to the park.", "They went for a walk in the park.", {"park": "noun"}),
         # Numbers and negation are none of the open classes.
@@ -118,6 +126,7 @@ def test_every_rule_counts_what_went_in_and_out(tagger: SpacyTagger) -> None:
         ("in both texts", 4, 3),
         ("no part of a compound or contraction", 3, 2),
         ("regular capitals", 2, 2),
+        ("capitals where a sentence begins", 2, 2),
         ("one fine tag at every occurrence", 2, 1),
     ]
     assert stages["one fine tag at every occurrence"].examples == ["walk (VBP, NN)"]

@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from veridical.variation.words import article, cased, casing, form, is_word
+from veridical.variation.words import article, begins_sentence, cased, casing, form, is_word
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,31 @@ def test_the_article_follows_the_sound(wanted: str, words: str) -> None:
 def test_casing_is_carried_over(word: str, how: str | None, like_it: str) -> None:
     assert casing(word) == how
     assert cased("cat", casing(word)) == like_it
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@Dogs bark.",
+        '"@Dogs bark," he says.',
+        "He left. @Dogs bark.",
+        'He said "no." @Dogs bark.',
+        "(He left.) @Dogs bark.",
+        'He said, "@Dogs bark."',
+        "Note: @Dogs bark.",
+        "A list\n- @Dogs bark",
+        "Is it? \u201c@Dogs bark\u201d",
+    ],
+)
+def test_a_sentence_begins_there(text: str) -> None:
+    assert begins_sentence(text.replace("@", ""), text.index("@"))
+
+
+@pytest.mark.parametrize(
+    "text", ["A @Finnish man", 'the "@Finnish" man', "a man - @Finnish -", "a, @Finnish man", "the (@Finnish) man"]
+)
+def test_no_sentence_begins_there(text: str) -> None:
+    assert not begins_sentence(text.replace("@", ""), text.index("@"))
 
 
 @pytest.mark.parametrize("text", ["dog", "café", unicodedata.normalize("NFD", "café"), "naïve", "собака"])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from veridical.variation.protocol import Slot
 from veridical.variation.stages import Stages
 from veridical.variation.tagging import Token, Tokens
-from veridical.variation.words import casing, form, is_word
+from veridical.variation.words import begins_sentence, casing, form, is_word
 
 if TYPE_CHECKING:
     from veridical.variation.designs import Design
@@ -68,7 +68,11 @@ def find_targets(seed: Seed, tokens: Mapping[str, Tokens], design: Design, stage
     regular = stages.sift(
         "regular capitals", "words", free, lambda w: all(casing(o.slot.word) for o in w[1]), lambda w: w[0]
     )
-    tagged = stages.sift("one fine tag at every occurrence", "words", regular, lambda w: _one_tag(w[1]), _show)
+    # `Filipino`, `Finnish`: no name by its tag, and what replaces it has no capital there.
+    usual = stages.sift(
+        "capitals where a sentence begins", "words", regular, lambda w: not any(map(_is_named, w[1])), lambda w: w[0]
+    )
+    tagged = stages.sift("one fine tag at every occurrence", "words", usual, lambda w: _one_tag(w[1]), _show)
     targets = [
         Target(word, occurrences[0].token.tag, occurrences[0].token.word_class, tuple(o.slot for o in occurrences))
         for word, occurrences in tagged
@@ -76,6 +80,11 @@ def find_targets(seed: Seed, tokens: Mapping[str, Tokens], design: Design, stage
     for rule in design.word_rules:
         targets = stages.sift(rule.name, "words", targets, partial(rule.keep, seed))
     return targets
+
+
+def _is_named(occurrence: _Found) -> bool:
+    slot = occurrence.slot
+    return casing(slot.word) == "title" and not begins_sentence(slot.text, slot.start)
 
 
 def _one_tag(occurrences: list[_Found]) -> bool:

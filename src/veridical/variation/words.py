@@ -36,6 +36,23 @@ def cased(word: str, like: Casing | None) -> str:
     return word[:1].upper() + word[1:] if like == "title" else word
 
 
+OPENING = "\"'`\u2018\u201c\u00ab\u2039([{*_"
+"""Marks that may stand between an article, or a sentence's beginning, and the word."""
+_CLOSING = "\"'\u2019\u201d\u00bb\u203a)]}*_"
+_SPACES_AND_BULLETS = " \t\u00a0-\u2013\u2014\u2022\u00b7#>"
+_ENDS = (".", "!", "?", "\u2026")
+
+
+def begins_sentence(text: str, start: int) -> bool:
+    """Whether the word at `start` is first in its text, line, sentence or quotation: a capital letter says nothing."""
+    before = text[:start].rstrip(OPENING)
+    quoted = len(before) < start
+    before = before.rstrip(_SPACES_AND_BULLETS)
+    if not before or before.rstrip(_CLOSING).endswith(_ENDS):
+        return True
+    return before.endswith((":", "\n", "\r")) or (quoted and before.endswith((",", ";")))
+
+
 # Spelt with a vowel, spoken with a consonant: "a unit", "a European", "a one-off".
 _CONSONANT_SOUND = re.compile(
     r"""
