@@ -70,6 +70,16 @@ def test_same_input_proposer_and_seed_give_the_same_bytes(tagger: SpacyTagger, t
     assert len(written[0]) == 2
 
 
+def test_the_sixth_digit_of_a_probability_is_in_no_byte(tagger: SpacyTagger, tmp_path: Path) -> None:
+    """As other numbers of threads give it."""
+    written = []
+    for more in (1, 1 + 4e-6, 1 - 4e-6):
+        likely = {word: {new: p * more for new, p in liked.items()} for word, liked in WORDS.items()}
+        made, _ = varied(problems(*PAIRS), Planted(likely), tagger, tmp_path)
+        written.append([made.path.read_bytes(), stages_path(made.path).read_bytes()])
+    assert written[0] == written[1] == written[2]
+
+
 def test_chunks_change_nothing_but_the_calls(
     tagger: SpacyTagger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

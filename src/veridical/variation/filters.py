@@ -18,6 +18,8 @@ from veridical.variation.tagging import Tagger, Token, Tokens
 from veridical.variation.targets import Target
 from veridical.variation.words import article, cased, casing, form, is_word
 
+DIGITS = 4
+"""Significant digits of the probabilities that are stored."""
 _ARTICLE_TAGS = frozenset({"DT", "DET"})
 
 
@@ -235,6 +237,11 @@ def tag_filled(filled: Mapping[Pair, Mapping[str, Filled]], tagger: Tagger) -> d
     return dict(zip(texts, tagger.tag(texts), strict=True))
 
 
+def _rounded(probability: float) -> float:
+    """To `DIGITS` significant digits: sums in another order, by more threads, differ in the sixth and later ones."""
+    return float(f"{probability:.{DIGITS}g}")
+
+
 def make_variant(seed: Seed, pair: Pair, filled: Mapping[str, Filled], dropped: frozenset[str]) -> Variant:
     """The seed's items with the filled texts, their gold as it was, and what was replaced among their factors.
 
@@ -245,8 +252,8 @@ def make_variant(seed: Seed, pair: Pair, filled: Mapping[str, Filled], dropped: 
         "word_class": pair.target.word_class,
         "word": pair.target.form,
         "replacement": pair.replacement,
-        "p_original": float(f"{worst.original:.6g}"),
-        "p_replacement": float(f"{worst.replacement:.6g}"),
+        "p_original": _rounded(worst.original),
+        "p_replacement": _rounded(worst.replacement),
     }
     items = tuple(
         Item(
