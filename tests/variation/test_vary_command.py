@@ -81,6 +81,12 @@ def test_options_reach_the_filters(planted: Planted, seeds: Path, tmp_path: Path
     assert variants(suite)[0].factors["sample_seed"] == 4
 
 
+def test_the_largest_seed_is_written(planted: Planted, seeds: Path, tmp_path: Path) -> None:
+    out = tmp_path / "o.jsonl"
+    assert main(["vary", str(seeds), "--proposer", "x", "--out", str(out), "--seed", str(2**63 - 1)]) == 0
+    assert variants(read_suite(out))[0].factors["sample_seed"] == 2**63 - 1
+
+
 def test_nothing_left_at_a_stage_is_said(
     planted: Planted, seeds: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -121,7 +127,15 @@ def test_what_it_writes_can_be_run(planted: Planted, seeds: Path, tmp_path: Path
         ),
         (["{seeds}", "--label-name", "x=y"], "write NAME=LABEL"),
         (["{seeds}", "--encoding", "utf-8"], "line 2: not text in the encoding 'utf-8'"),
+        (["{seeds}", "--encoding", "undefined"], "unknown encoding 'undefined'"),
+        (["{seeds}", "--encoding", "hex"], "unknown encoding 'hex'"),
+        (["{seeds}", "--encoding", "\u00e9"], "unknown encoding '\u00e9'"),
+        (["{seeds}", "--encoding", "idna"], "not text in the encoding 'idna'"),
+        (["{seeds}", "--seed", "9" * 23], "Invalid value for '--seed'"),
+        (["{seeds}", "--limit", "9" * 23], "Invalid value for '--limit'"),
+        (["{seeds}", "--max-variants", "9" * 23], "Invalid value for '--max-variants'"),
         (["{seeds}", "--min-ratio", "inf"], "a finite number is needed"),
+        (["{seeds}", "--min-ratio", "nan"], "Invalid value for '--min-ratio'"),
         (["{seeds}", "--min-ratio", "-1"], "Invalid value for '--min-ratio'"),
         (["{seeds}", "--max-variants", "0"], "Invalid value for '--max-variants'"),
         (["{seeds}", "--out", ""], "cannot write .: a folder; name a file"),

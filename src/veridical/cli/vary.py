@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from veridical.variation.builder import Varied
+
+MOST = 2**63 - 1
+"""The largest number that every part of a table can hold."""
 
 
 def command(
@@ -37,12 +41,17 @@ def command(
         typer.Option("--min-ratio", metavar="R", min=0, help="Keep r for o where P(r) > R P(o); below 1 loosens."),
     ] = 1.0,
     max_variants: Annotated[
-        int, typer.Option("--max-variants", metavar="N", min=1, help="Variants a seed, sampled where there are more.")
+        int,
+        typer.Option(
+            "--max-variants", metavar="N", min=1, max=MOST, help="Variants a seed, sampled where there are more."
+        ),
     ] = 20,
     limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", min=1, help="Vary the first N seeds only.")
+        int | None, typer.Option("--limit", metavar="N", min=1, max=MOST, help="Vary the first N seeds only.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Chooses the sample of variants.")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", min=0, max=MOST, help="Chooses the sample of variants.")
+    ] = 0,
     premise_column: Annotated[
         str | None, typer.Option("--premise-column", metavar="NAME", help="Default: premise, sentence1 or text.")
     ] = None,
@@ -79,7 +88,7 @@ def command(
         raise UserError("give either SEEDS, a file, or --suite, a suite's name (see 'veridical vary --help')")
     if repeated := sorted({spec for spec in proposer if proposer.count(spec) > 1}):
         raise UserError(f"--proposer {repeated[0]} is given twice; name each once")
-    if min_ratio == float("inf"):
+    if not math.isfinite(min_ratio):
         raise UserError(f"--min-ratio {min_ratio}: a finite number is needed")
     # Before anything is read or loaded, which may take minutes.
     outputs = [regular_target(path) for path in (out, stages_path(out))]

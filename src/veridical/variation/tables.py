@@ -103,8 +103,9 @@ def _encoding(path: Path, declared: str | None) -> str:
 def _declared(path: Path, file: IO[bytes], encoding: str) -> str:
     try:
         name = codecs.lookup(encoding).name
-        "".encode(encoding)  # codecs such as `hex` are none of text
-    except LookupError as error:
+        "".encode(encoding)  # codecs such as `hex` are none of text, `undefined` is one of nothing
+        codecs.getincrementaldecoder(name)
+    except (LookupError, UnicodeError) as error:
         raise UserError(f"unknown encoding {encoding!r}; for example utf-8, cp1252, utf-16, latin-1") from error
     if line := _first_fault(file, name):
         _fail(path, line, f"not text in the encoding {encoding!r}; leave --encoding out, or name another")
