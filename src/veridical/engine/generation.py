@@ -140,6 +140,9 @@ class Generator:
         kept = Prefix()
         last = [packed.first[end] + len(trie.segments[end].tokens) - 1 for end in trie.ends]
         logits = self._forward(packed, PackedLayout(packed, slots.prefix, kept), rows=last)
+        if len(batch) > 1 and _NONE in _best(logits):
+            # What one prompt has that is no number may have reached the others through their padding.
+            return torch.cat([self._prefill([index], prompts, n_shared, slots) for index in batch])
         for end in trie.ends:
             path = torch.tensor(_places(trie, packed, end), device=self.model.device) + n_shared
             slots.enter(

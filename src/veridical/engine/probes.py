@@ -16,7 +16,6 @@ from veridical.engine.memory import Budget
 from veridical.engine.plain import plain_scorer
 from veridical.engine.scoring import PackedScorer
 from veridical.engine.seq2seq import decoder_start
-from veridical.engine.writing import write
 
 TEXTS = (
     "The kettle was on the stove when the lights went out. Was the water hot?",
@@ -108,7 +107,7 @@ def _packed_batch_error(engine: Engine, sequences: Sequence[Sample]) -> float:
 
 
 def _generated(engine: Engine, prompts: Sequence[tuple[int, ...]], new_tokens: int) -> list[Generated]:
-    found = dict(write(engine, prompts, [new_tokens] * len(prompts)))
+    found = dict(engine.generate(prompts, new_tokens))
     return [found[index] for index in range(len(prompts))]
 
 

@@ -16,7 +16,6 @@ from veridical.engine.generation import Generated
 from veridical.engine.hidden import HiddenStates, blocks
 from veridical.engine.probes import NEW_TOKENS, TEXTS, Probes, probe
 from veridical.engine.seq2seq import decoder_start
-from veridical.engine.writing import write
 from veridical.errors import UserError
 from veridical.items import Mode, Status, digest
 from veridical.models.checkpoint import check_ids, config_state, longest_sequence, tokenizer_state
@@ -248,8 +247,8 @@ class HuggingFaceModel:
             room = self.longest - (0 if self._two_sided else len(prompt))
             waiting.setdefault((prompt, min(settings.max_new_tokens, room)), []).append(index)
         distinct = list(waiting)
-        for place, generated in write(
-            self.engine, [prompt for prompt, _ in distinct], [limit for _, limit in distinct]
+        for place, generated in self.engine.generate(
+            [prompt for prompt, _ in distinct], [limit for _, limit in distinct]
         ):
             outcome = self._written(generated)
             for index in waiting[distinct[place]]:
