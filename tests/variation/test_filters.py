@@ -192,3 +192,26 @@ def test_the_same_word_with_and_without_a_capital_is_one_replacement(tagger: Spa
     _, suite = varied(problems(pair), planted, tagger, tmp_path)
     assert texts(suite) == [("Horses run in the park.", "Many horses run here.")]
     assert variants(suite)[0].factors["p_replacement"] == 0.2
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "new", "expected"),
+    [
+        ('A "dog" sleeps.', "dog", "owl", 'An "owl" sleeps.'),
+        ("He saw an \u201cowl\u201d there.", "owl", "dog", "He saw a \u201cdog\u201d there."),
+        ("He saw an (owl) there.", "owl", "dog", "He saw a (dog) there."),
+        ("He saw a 'dog' there.", "dog", "owl", "He saw an 'owl' there."),
+        ('He saw a ["dog"] there.', "dog", "owl", 'He saw an ["owl"] there.'),
+        ("He saw a *dog* there.", "dog", "owl", "He saw an *owl* there."),
+        # What closes, or ends a sentence, stands between an article and nothing.
+        ("They chose plan (a) owl.", "owl", "dog", "They chose plan (a) dog."),
+        ("He got an A. Dogs bark.", "Dogs", "owls", "He got an A. Owls bark."),
+        ("She saw the 'dog' there.", "dog", "owl", "She saw the 'owl' there."),
+    ],
+)
+def test_an_article_is_repaired_across_what_opens_a_quotation(
+    tagger: SpacyTagger, text: str, word: str, new: str, expected: str
+) -> None:
+    (tokens,) = tagger.tag([text])
+    slot = Slot(text, text.index(word), text.index(word) + len(word))
+    assert fill(text, tokens, Target(word.lower(), "NN", "noun", (slot,)), new).text == expected

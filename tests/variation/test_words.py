@@ -15,6 +15,8 @@ from veridical.variation.words import article, begins_sentence, cased, casing, f
         ("an", "apple egg island owl umbrella uncle urgent uninteresting unidentified hour honest heir étude usher"),
         ("an", "upper urchin onion oneiric honorary honour unimportant utter"),
         ("a", "dog house unit university unicorn unique union user useful usual European ewe one once utensil"),
+        ("an", "unanswered unanalyzed unironic unitalicized unimpressed unideal utmost urn usher ulcer unseen"),
+        ("a", "unanimous unanimity USB USBs Utah Utahn UTAH utopia UN UNESCO US USD UAV unidimensional uvula unicycle"),
         ("a", "historic hotel yellow ukulele urine uranium Ugandan unidirectional ouija"),
     ],
 )

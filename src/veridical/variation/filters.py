@@ -16,7 +16,7 @@ from veridical.variation.seeds import Seed
 from veridical.variation.stages import Stages
 from veridical.variation.tagging import Tagger, Token, Tokens
 from veridical.variation.targets import Target
-from veridical.variation.words import article, cased, casing, form, is_word
+from veridical.variation.words import OPENING, article, cased, casing, form, is_word
 
 DIGITS = 4
 """Significant digits of the probabilities that are stored."""
@@ -165,8 +165,8 @@ def fill(text: str, tokens: Tokens, target: Target, replacement: str) -> Filled:
         if slot.text != text:
             continue
         new = cased(replacement, casing(slot.word))
-        # spaCy has tokens of white space.
-        before = next((token for token in reversed(tokens) if token.stop <= slot.start and token.text.strip()), None)
+        # spaCy has tokens of white space, and of the marks that open a quotation: `a "unicorn"`.
+        before = next((t for t in reversed(tokens) if t.stop <= slot.start and t.text.strip().strip(OPENING)), None)
         if before is not None and (repaired := _repaired(before, slot, new)):
             edits.append((before.start, before.stop, repaired, False))
         edits.append((slot.start, slot.stop, new, True))
@@ -187,7 +187,7 @@ def _repaired(before: Token, slot: Slot, new: str) -> str:
     found, wanted = before.text.lower(), article(new)
     if found not in ("a", "an") or found == wanted or before.tag not in _ARTICLE_TAGS:
         return ""
-    if before.stop == slot.start or slot.text[before.stop : slot.start].strip():
+    if before.stop == slot.start or slot.text[before.stop : slot.start].strip().strip(OPENING):
         return ""
     # "A" alone does not say whether all is in capitals; the word does.
     capitals = before.text.isupper() and casing(slot.word) == "upper"

@@ -57,8 +57,10 @@ def begins_sentence(text: str, start: int) -> bool:
 _CONSONANT_SOUND = re.compile(
     r"""
       eu | ew[er] | one(?![ir]) | once | oui
-    | uni(?!n | m(?!od) | d(?!ir) | ssued)
-    | us[aeu] | ut(?:e | i | o) | ur[aeiou] | ubi | uk | ufo | uga | uv
+    | uni(?!n | m(?!od) | d(?!ir | im) | ssued | r | tal)
+    | unanim | unesco | un$
+    | us[aeu] | us$ | us[bd]s?$ | usps | ussr | ut(?:a | e | i | o) | ur[aeiou]
+    | ua[ev]s?$ | ubi | uk | ufo | uga | uv
     """,
     re.VERBOSE,
 )
