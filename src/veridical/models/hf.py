@@ -14,6 +14,7 @@ from transformers import PreTrainedModel
 from veridical.engine.engine import Engine
 from veridical.engine.generation import Generated
 from veridical.engine.hidden import HiddenStates, blocks
+from veridical.engine.memory import TooLargeError
 from veridical.engine.probes import NEW_TOKENS, TEXTS, Probes, probe
 from veridical.engine.seq2seq import decoder_start
 from veridical.errors import UserError
@@ -33,6 +34,8 @@ from veridical.models.protocol import (
 )
 from veridical.models.tokens import SeparateEncoder, TextEncoder
 from veridical.prompts.chat import Rendered, delimiter, end_of_turn, render
+
+_OUT_OF_MEMORY = Outcome(Status.ERROR, detail="does not fit into memory, alone in a pass")
 
 
 class HuggingFaceModel:
@@ -216,17 +219,21 @@ class HuggingFaceModel:
         distinct = list(waiting)
         sums: dict[TokenSequence, float] = {}
         hidden = None if reading is None else self._hidden(requests, indices, distinct, reading)
-        for place, value in self.engine.score(distinct, hidden):
-            sums[distinct[place]] = value
-            for index in waiting[distinct[place]]:
-                missing[index] -= 1
-                if missing[index] == 0:
-                    yield index, _scored(requests[index], sums)
-
+        lost: set[int] = set()
+        try:
+            for place, value in self.engine.score(distinct, hidden):
+                sums[distinct[place]] = value
+                for index in waiting[distinct[place]]:
+                    missing[index] -= 1
+                    if missing[index] == 0:
+                        yield index, _scored(requests[index], sums)
+        except TooLargeError as error:
+            lost = {index for place in error.places for index in waiting[distinct[place]]}
+            yield from ((index, _OUT_OF_MEMORY) for index in sorted(lost))
         if reading is not None and hidden is not None:
             first = {sequence: place for place, sequence in enumerate(distinct)}
             reading.states = np.full((len(requests), *hidden.states.shape[1:]), np.nan, dtype=np.float32)
-            for index in indices:
+            for index in set(indices) - lost:
                 reading.states[index] = hidden.states[first[_bare(requests[index].sequences[0])]]
 
     def _hidden(
@@ -247,12 +254,15 @@ class HuggingFaceModel:
             room = self.longest - (0 if self._two_sided else len(prompt))
             waiting.setdefault((prompt, min(settings.max_new_tokens, room)), []).append(index)
         distinct = list(waiting)
-        for place, generated in self.engine.generate(
-            [prompt for prompt, _ in distinct], [limit for _, limit in distinct]
-        ):
-            outcome = self._written(generated)
-            for index in waiting[distinct[place]]:
-                yield index, outcome
+        prompts, limits = [prompt for prompt, _ in distinct], [limit for _, limit in distinct]
+        try:
+            for place, generated in self.engine.generate(prompts, limits):
+                outcome = self._written(generated)
+                for index in waiting[distinct[place]]:
+                    yield index, outcome
+        except TooLargeError as error:
+            for place in error.places:
+                yield from ((index, _OUT_OF_MEMORY) for index in waiting[distinct[place]])
 
     def _written(self, generated: Generated) -> Outcome:
         text, n_tokens = self.encoder.decode(generated.tokens), len(generated.tokens)
