@@ -183,6 +183,50 @@ def test_evidence_is_verbatim_in_every_endpoint_of_a_variant(
     assert "reasoning" in written.items[0].factors
 
 
+def one_problem(evidence: str, target: str) -> Suite:
+    """A suite of evidence with one item."""
+    fields = {
+        "background": "A city has people.",
+        "evidence": evidence,
+        "target": target,
+        "condition": "It is at peace.",
+    }
+    item = Item(fields=fields, choices=load("evidence").items[0].choices, gold=("Favors",))
+    parts = {field: getattr(load("evidence"), field) for field in Suite.model_fields}
+    return Suite.model_validate({**parts, "items": (item,), "groupings": ()})
+
+
+def test_a_count_noun_of_evidence_stays_one(tagger: SpacyTagger, tmp_path: Path) -> None:
+    suite = one_problem("The house by the river is old.", "The house is near the river.")
+    planted = Planted({"house": {"castle": 0.3, "furniture": 0.3, "information": 0.3}})
+    made, written = varied(suite_seeds(suite), planted, tagger, tmp_path)
+    assert [item.factors["replacement"] for item in variants(written)] == ["castle"]
+    stage = made.stages["a singular count noun stays one"]
+    assert (stage.entered, stage.left) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "kept"),
+    [
+        ("They found the rice there.", True),
+        ("They found three kilos of rice there.", False),
+        ("They found 40% rice there.", False),
+        ("They found 12 rice there.", False),
+        ("They found a rice there.", False),
+        ("They found the price of rice there.", True),
+        ("They found a good rice there.", True),
+    ],
+)
+def test_a_noun_that_is_counted_or_measured_is_left_alone(
+    tagger: SpacyTagger, tmp_path: Path, evidence: str, kept: bool
+) -> None:
+    suite = one_problem(evidence, "The rice was there.")
+    made, _ = varied(suite_seeds(suite), Planted({"rice": {"wheat": 0.3, "castle": 0.2}}), tagger, tmp_path)
+    stage = made.stages["no noun behind a number, a measure or a/an"]
+    assert ("rice (NN)" not in stage.examples) is kept
+    assert (made.variants > 0) is kept
+
+
 def test_a_word_that_another_field_inflects_is_left_alone(tagger: SpacyTagger, tmp_path: Path) -> None:
     """A claim about wardens is no longer that of the evidence where `warden` alone is replaced."""
     fields = {

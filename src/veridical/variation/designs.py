@@ -161,6 +161,24 @@ def _inflections(word: str, word_class: str) -> frozenset[str]:
     return frozenset(form(found) for forms in known for found in forms)
 
 
+# "an accident", "40 percent", "three kilos of rice": what is counted or measured is no longer what it was.
+_COUNTED = re.compile(
+    r"""
+    \b(?: an? | per | each | every | half
+        | two|three|four|five|six|seven|eight|nine|ten|twelve|hundred|thousand|million
+        | (?:gram|kilo|kilogram|ton|tonne|pound|ounce|lit(?:er|re)|gallon|cup|spoon|bottle|barrel|bag|box|piece|slice
+        |   degree|percent|pair|dozen|(?:centi|milli|kilo)?met(?:er|re)|mile|foot|acre|hectare)(?:e?s)?\ of
+    )\s+$
+    | [\d%]\s*$
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def _is_not_counted(seed: Seed, target: Target) -> bool:
+    return target.word_class != "noun" or not any(_COUNTED.search(slot.text[: slot.start]) for slot in target.slots)
+
+
 def _keeps_the_evidence(seed: Seed, variant: Variant) -> bool:
     evidence = {item.fields["evidence"] for item in variant.items}
     conditions = {item.fields["condition"] for item in variant.items}
@@ -206,8 +224,12 @@ DESIGNS: dict[str, Design] = {
     "evidence": Design(
         sides=(("evidence",), ("target",)),
         bound_by=("pair", "evidence"),
-        word_rules=(WordRule("no other inflection of it in the texts", _no_other_inflection),),
+        word_rules=(
+            WordRule("no other inflection of it in the texts", _no_other_inflection),
+            WordRule("no noun behind a number, a measure or a/an", _is_not_counted),
+        ),
         variant_rules=(
+            _COUNT_NOUNS,
             VariantRule("the evidence is verbatim in both endpoints", _keeps_the_evidence),
             VariantRule("names no label", _names_no_label),
         ),
