@@ -167,3 +167,28 @@ def test_public_data_is_read_whole(name: str, encoding: str, labels: set[str], s
     assert all(word in note for word, note in zip(said, seeds.notes, strict=True))
     written = (DATA / name).read_bytes().decode(encoding)
     assert all(text in written for item in found for text in item.fields.values())
+
+
+def test_null_counts_as_missing(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    rows: list[dict[str, object]] = [
+        {"premise": "A dog.", "hypothesis": None, "label": "neutral"},
+        {"premise": None, "hypothesis": "A dog.", "label": "neutral"},
+        {"premise": "A dog.", "hypothesis": "A cat.", "label": None},
+        {"premise": "A dog.", "hypothesis": "A cat.", "label": "neutral", "id": None, "tags": ["x"]},
+    ]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    stages = Stages()
+    (item,) = items(read_seeds(path), stages)
+    assert item.fields == {"premise": "A dog.", "hypothesis": "A cat."}
+    assert (stages["a gold label"].dropped, stages["premise and hypothesis there"].dropped) == (1, 2)
+
+
+@pytest.mark.parametrize("column", ["premise", "hypothesis", "label"])
+@pytest.mark.parametrize("value", [["A dog."], {"text": "A dog."}, []])
+def test_a_list_or_an_object_is_no_text(tmp_path: Path, column: str, value: object) -> None:
+    path = tmp_path / "pairs.jsonl"
+    row: dict[str, object] = {"premise": "A dog.", "hypothesis": "A cat.", "label": "neutral"}
+    path.write_text(f"{json.dumps(row)}\n{json.dumps({**row, column: value})}\n", encoding="utf-8")
+    with pytest.raises(UserError, match=rf"pairs\.jsonl, line 2, column '{column}': a list or an object"):
+        items(read_seeds(path))

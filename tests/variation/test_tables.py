@@ -100,3 +100,26 @@ def test_separators_that_only_unicode_knows_end_no_row(tmp_path: Path) -> None:
     assert cells(written(tmp_path, HEADER + "\t".join(row) + "\n")) == [row]
     line = json.dumps({"premise": row[0], "label": 2}, ensure_ascii=False)
     assert cells(written(tmp_path, line + "\n\n", "t.jsonl")) == [[row[0], "2"]]
+
+
+@pytest.mark.parametrize(
+    "name", ["utf-8", "UTF8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32-le", "gb18030"]
+)
+@pytest.mark.parametrize("ending", ["tsv", "csv", "jsonl"])
+def test_a_byte_order_mark_is_no_text_in_a_declared_encoding(tmp_path: Path, name: str, ending: str) -> None:
+    row = {"premise": "A café", "hypothesis": "café", "label": "neutral"}
+    separator = "\t" if ending == "tsv" else ","
+    text = f"{separator.join(row)}\n{separator.join(row.values())}\n" if ending != "jsonl" else f"{json.dumps(row)}\n"
+    codec = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le"}.get(name, name)
+    path = written(tmp_path, ("\ufeff" + text).encode(codec), f"t.{ending}")
+    table = open_table(path, name)
+    assert table.columns == ("premise", "hypothesis", "label")
+    assert [dict(found.values) for found in table.rows()] == [row]
+
+
+def test_null_is_an_empty_cell_and_lists_and_objects_are_marked(tmp_path: Path) -> None:
+    path = written(tmp_path, '{"a": null, "b": ["x"], "c": {}, "d": 1.5, "e": true, "f": "null"}\n', "t.jsonl")
+    (row,) = open_table(path).rows()
+    assert row.values["a"] == ""
+    assert [row.values[name] for name in "def"] == ["1.5", "true", "null"]
+    assert row.nested == {"b", "c"}

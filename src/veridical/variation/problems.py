@@ -180,6 +180,10 @@ class _Problems:
     def _cell(self, row: Row, column: str) -> str:
         if column not in row.values:
             raise UserError(f"{self._table.path}, line {row.line}: no cell in the column {column!r}")
+        if column in row.nested:
+            raise UserError(
+                f"{self._table.path}, line {row.line}, column {column!r}: a list or an object, where a text is needed"
+            )
         return row.values[column]
 
     @staticmethod

@@ -24,10 +24,14 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of a table, by column. A number or another value that is no text is written as JSON writes it."""
+    """A line of a table, by column. JSON's null is an empty cell, numbers and truth values are as JSON writes them.
+
+    `nested` are the columns that hold a list or an object there, which no cell is.
+    """
 
     line: int
     values: Mapping[str, str]
+    nested: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,7 @@ class Table:
     def rows(self) -> Iterator[Row]:
         """Every row, blank lines left out. Raises UserError naming the line that is at fault."""
         if self.kind == "jsonl":
-            yield from (Row(line, values) for line, values in _objects(self.path, self.encoding))
+            yield from _objects(self.path, self.encoding)
             return
         lines = _separated(self.path, self.encoding, self.kind, self.delimiter)
         next(lines)
@@ -58,16 +62,16 @@ def open_table(path: Path, encoding: str | None = None) -> Table:
     """The table in a file. Raises UserError where it cannot be read, is empty, or is in another encoding.
 
     Without a declared encoding it is the byte-order mark's, else UTF-8, else Windows-1252 (`FALLBACK`), whichever
-    the whole file is valid in; nothing is replaced or left out. A tab, a comma or a semicolon separates cells,
-    whichever gives the first line most columns. Quotation marks quote in CSV; in TSV they are text, as in SNLI and
-    MultiNLI.
+    the whole file is valid in; nothing is replaced or left out but the mark itself. A tab, a comma or a semicolon
+    separates cells, whichever gives the first line most columns. Quotation marks quote in CSV; in TSV they are text,
+    as in SNLI and MultiNLI.
     """
     found = _encoding(path, encoding)
-    with path.open(encoding=found, newline="\n") as file:
+    with _opened(path, found) as file:
         first = next((line for line in file if line.strip()), "")
     if first.lstrip().startswith("{"):
-        _, values = next(_objects(path, found))
-        return Table(path, found, encoding is not None, "jsonl", "", tuple(values))
+        row = next(_objects(path, found))
+        return Table(path, found, encoding is not None, "jsonl", "", tuple(row.values))
     if first.lstrip().startswith("["):
         _fail(path, 1, "a JSON list; write one object a line (JSONL), or a table with a header")
     delimiter = max("\t,;", key=first.count)
@@ -146,8 +150,22 @@ def _first_fault(file: IO[bytes], encoding: str) -> int:
 # --- rows
 
 
-def _objects(path: Path, encoding: str) -> Iterator[tuple[int, dict[str, str]]]:
-    with path.open(encoding=encoding, newline="\n") as file:
+def _opened(path: Path, encoding: str, newline: str = "\n") -> IO[str]:
+    """The file as text, behind its byte-order mark: what of them a declared encoding leaves is no part of the text."""
+    file = path.open(encoding=encoding, newline=newline)
+    if file.read(1) != "\ufeff":
+        file.seek(0)
+    return file
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _objects(path: Path, encoding: str) -> Iterator[Row]:
+    with _opened(path, encoding) as file:
         for number, line in enumerate(file, 1):
             if not line.strip():
                 continue
@@ -159,20 +177,18 @@ def _objects(path: Path, encoding: str) -> Iterator[tuple[int, dict[str, str]]]:
                 _fail(path, number, f"{place(error.path)}: {error}", error)
             if not isinstance(values, dict):
                 _fail(path, number, "a JSON object is needed")
-            yield (
-                number,
-                {k: v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for k, v in values.items()},
-            )
+            nested = frozenset(name for name, value in values.items() if isinstance(value, (list, dict)))
+            yield Row(number, {name: _cell(value) for name, value in values.items()}, nested)
 
 
 def _separated(path: Path, encoding: str, kind: Kind, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     if kind == "tsv":
-        with path.open(encoding=encoding, newline="\n") as file:
+        with _opened(path, encoding) as file:
             for number, line in enumerate(file, 1):
                 if line.strip():
                     yield number, line.rstrip("\r\n").split(delimiter)
         return
-    with path.open(encoding=encoding, newline="") as file:
+    with _opened(path, encoding, newline="") as file:
         reader = csv.reader(file, delimiter=delimiter, strict=True)
         while True:
             try:
