@@ -50,6 +50,9 @@ class TestRankings:
         assert one.inseparable == int((~np.array(apart))[np.triu_indices(8, 1)].sum())
         assert one.neighbours == sum(not apart[i][i + 1] for i in range(7))
         assert one.pairs == 28
+        assert {frozenset(pair) for pair in one.alike} == {
+            frozenset((f"m{a}", f"m{b}")) for a in range(8) for b in range(a) if not apart[a][b]
+        }
 
     def test_more_items_tell_more_apart(self) -> None:
         values = [0.70, 0.68, 0.66, 0.64, 0.62, 0.60, 0.58, 0.56]

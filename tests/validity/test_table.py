@@ -130,6 +130,13 @@ def test_low_percentages_are_taken_where_the_roles_say_so(tmp_path) -> None:
     assert read_table(path, replace(ROLES, percent=("bench",))).column("bench")[2] == 0.4
 
 
+def test_a_percentage_below_one_among_low_ones_is_not_a_fraction(tmp_path) -> None:
+    table = [
+        row | {"bench": str(share)} for row, share in zip(rows(), (0.3, 1.9, 8, 15, 20, 31, 40, 66, 74), strict=True)
+    ]
+    assert read_table(write(tmp_path / "a.csv", table), ROLES).column("bench")[0] == 0.3
+
+
 def test_a_column_with_values_on_both_sides_of_one_is_not_mixed(tmp_path) -> None:
     table = [row | {"bench": str(0.3 * 2**i)} for i, row in enumerate(rows())]
     assert read_table(write(tmp_path / "a.csv", table), ROLES).column("bench")[1] == 0.6

@@ -56,6 +56,15 @@ def test_few_families_lead_with_leaving_each_out() -> None:
     assert {gain.interval.level for gain in record.gains} == {None}
 
 
+def test_an_outcome_that_too_few_models_have_is_said_to_be_untested() -> None:
+    table = planted(5, 6)
+    for model in range(23):
+        table = without(table, model, "sized")
+    record = analyse(table, draws=99).record
+    assert {gain.outcome for gain in record.gains} == {"needed"}
+    assert any(told.startswith("skill cannot be tested for sized: only 7 models have both") for told in record.verdicts)
+
+
 def test_the_record_is_strict_json_and_comes_back(analysis) -> None:
     text = json.dumps(analysis.record.model_dump(mode="json"), allow_nan=False)
     assert json.loads(text)["schema"] == "veridical.validity/1"

@@ -82,7 +82,7 @@ def analyse(
         lead="leave one family out" if families < FEW_FAMILIES else "family bootstrap",
         draws=draws,
         seed=seed,
-        verdicts=tuple(verdicts(families, notes, beside, ranked, gained, compared, specific)),
+        verdicts=tuple(verdicts(families, partial, beside, ranked, gained, compared, specific)),
         quality=tuple(notes),
         correlations=tuple(pairs),
         rankings=tuple(ranked),

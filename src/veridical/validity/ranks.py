@@ -18,6 +18,8 @@ MOVES = 10
 RANK_DRAWS = 1_000
 """Draws of a ranking; its intervals are of whole ranks, for which these are plenty. Ours."""
 _SPARSE = 10
+LISTED = 60
+"""Up to so many models, every pair that cannot be told apart is named."""
 T_NULL = "rho is 0 (Student's t on n − 2 degrees of freedom)"
 
 
@@ -178,7 +180,10 @@ def _ranking(
         for place in order
     )
     inseparable = neighbours = None
+    alike: tuple[tuple[str, str], ...] = ()
     if apart is not None:
+        follows = list(pairwise(order) if n > LISTED else combinations(order, 2))
+        alike = tuple((models[a], models[b]) for a, b in follows if not apart[a, b])
         inseparable = int((~apart)[np.triu_indices(n, 1)].sum())
         neighbours = int(sum(not apart[a, b] for a, b in pairwise(order)))
     return Ranking(
@@ -188,4 +193,5 @@ def _ranking(
         pairs=n * (n - 1) // 2,
         inseparable=inseparable,
         neighbours=neighbours,
+        alike=alike,
     )

@@ -80,7 +80,8 @@ class RankedModel(Frozen):
 
 class Ranking(Frozen):
     """One column as a ranking. `pairs` counts pairs of models, `inseparable` those whose scores cannot be told apart,
-    `neighbours` those of them that follow each other in the ranking; null where the number of items is not known."""
+    `neighbours` those of them that follow each other in the ranking; null where the number of items is not known.
+    `alike` names the inseparable pairs, where there are at most 60 models (for more, the neighbours among them)."""
 
     column: str
     method: str
@@ -88,6 +89,7 @@ class Ranking(Frozen):
     pairs: int
     inseparable: int | None = None
     neighbours: int | None = None
+    alike: tuple[tuple[str, str], ...] = ()
 
 
 class Agreement(Frozen):

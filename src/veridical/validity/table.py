@@ -15,9 +15,9 @@ from veridical.validity.reading import MISSING, Raw, numbers, read_raw, sizes, t
 from veridical.validity.roles import Roles, check_roles, found_column
 
 LEAST_MODELS, LEAST_FAMILIES = 8, 3
-_FRACTION_GAP = 5.0
-"""A column counts as mixed where no score lies between its fractions and its percentages, which start this many
-times higher. Ours."""
+_FRACTION_GAP, _FRACTION_SHARE = 5.0, 0.1
+"""A column counts as mixed where no score lies between its fractions and its percentages, and these start as many
+times higher and by as large a share of the highest: a percentage below 1 has others not far above it. Ours."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +182,8 @@ def _check_scale(table: ScoreTable, name: str) -> None:
     if name in table.roles.percent or not len(small) or not len(large) or values[large].max() > 100:
         return
     top, bottom = small[np.argmax(values[small])], large[np.argmin(values[large])]
-    if values[bottom] >= _FRACTION_GAP * values[top]:
+    apart = values[bottom] - values[top] >= _FRACTION_SHARE * values[large].max()
+    if apart and values[bottom] >= _FRACTION_GAP * values[top]:
         raise UserError(
             f"{table.source}, column {name!r}: fractions and percentages mixed: {values[top]:g} ({table.models[top]}) "
             f"and {values[bottom]:g} ({table.models[bottom]}); give one unit, or, if {values[top]:g} is a percentage, "

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from veridical.report.texts import MINUS, number, p_value
 from veridical.stats.sign_flip import least_sign_flip_p
 from veridical.validity.intervals import FEW_FAMILIES
-from veridical.validity.results import Agreement, Comparison, Gain, Note, Ranking, Specificity, Tested
+from veridical.validity.results import Agreement, Comparison, Gain, Partial, Ranking, Specificity, Tested
 
 ALPHA = 0.05
 OVER = {"size": "model size", "size + controls": "model size and controls"}
@@ -20,7 +20,7 @@ OVER = {"size": "model size", "size + controls": "model size and controls"}
 
 def verdicts(
     families: int,
-    quality: Sequence[Note],
+    partials: Sequence[Partial],
     agreements: Sequence[Agreement],
     rankings: Sequence[Ranking],
     gains: Sequence[Gain],
@@ -29,7 +29,7 @@ def verdicts(
 ) -> list[str]:
     """Sentences in the order in which one reads them: what limits everything, then what was found."""
     return [
-        *_limits(families, quality, bool(gains)),
+        *_limits(families, partials, gains),
         *(_gain(gain) for gain in sorted(_fullest(gains), key=lambda gain: gain.test.p if gain.test else 1)),
         *(_agreement(one, [c for c in comparisons if c.reworked == one.reworked]) for one in agreements),
         *(_beyond(one) for one in comparisons),
@@ -38,16 +38,19 @@ def verdicts(
     ]
 
 
-def _limits(families: int, quality: Sequence[Note], predicted: bool) -> Iterator[str]:
-    if predicted and families < FEW_FAMILIES:
+def _limits(families: int, partials: Sequence[Partial], gains: Sequence[Gain]) -> Iterator[str]:
+    if gains and families < FEW_FAMILIES:
         yield (
             f"With {families} families, lead with leaving each out and with its influence: flipping their signs cannot "
             f"give a p below {p_value(least_sign_flip_p(families))}, and ranges stand in place of intervals."
         )
-    for kind in ("same model", "constant", "ceiling", "floor"):
-        for note in quality:
-            if note.kind == kind:
-                yield f"Data: {note.message}."
+    predicted = {(gain.benchmark, gain.outcome) for gain in gains}
+    for one in partials:
+        if (one.benchmark, one.outcome) not in predicted:
+            yield (
+                f"{one.benchmark} cannot be tested for {one.outcome}: only {one.n} models have both, with size and "
+                "controls, or they are of fewer than 3 families."
+            )
 
 
 def _fullest(gains: Sequence[Gain]) -> list[Gain]:
