@@ -6,6 +6,7 @@ import csv
 from collections import Counter
 from io import StringIO
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -227,6 +228,15 @@ def test_files_are_written_and_never_over_sheets_that_may_be_filled_in(tmp_path)
     assert read_key(written.key_file) == written.key
     with pytest.raises(UserError, match="may be filled in: choose another --out"):
         write_sheets(make_suite("merge"), raters=2, out=tmp_path / "review")
+
+
+@pytest.mark.parametrize("out", ["", ".", "..", "/"])
+def test_sheets_go_into_a_folder_of_their_own(tmp_path, monkeypatch, out: str) -> None:
+    (tmp_path / "inner").mkdir()
+    monkeypatch.chdir(tmp_path / "inner")
+    with pytest.raises(UserError, match="is no new folder; name one"):
+        write_sheets(make_suite("merge"), raters=2, out=Path(out))
+    assert [path.name for path in tmp_path.rglob("*")] == ["inner"]
 
 
 def test_a_csv_sheet_opens_in_spreadsheet_programs_and_runs_nothing(tmp_path) -> None:

@@ -72,9 +72,13 @@ def write_sheets(
 ) -> Written:
     """Write sheets for `raters` raters and the key into the folder `out` (see `blinded` for the rest).
 
-    Raises UserError where the folder holds a review already: its sheets may be filled in.
+    Raises UserError where the folder holds a review already, whose sheets may be filled in, and for a path that names
+    no folder.
     """
-    out = out or default_out(suite)
+    out = out if out is not None else default_out(suite)
+    if out.name in ("", ".."):
+        # `--out ''` is the current folder, as is `--out .`: sheets go into a folder of their own.
+        raise UserError(f"--out {out} is no new folder; name one")
     folder, key_file = out / "sheets", out / NAME
     if key_file.exists() or folder.exists():
         raise UserError(f"{out} holds sheets already, which may be filled in: choose another --out")
