@@ -184,6 +184,28 @@ def test_what_is_read_is_not_overwritten(
     assert read.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    "option",
+    [
+        ["--premise-column", "premise"],
+        ["--hypothesis-column", "hypothesis"],
+        ["--label-column", "label"],
+        ["--label-name", "x=neutral"],
+        ["--encoding", "utf-8"],
+    ],
+)
+@pytest.mark.parametrize("given", [["{suite}"], ["--suite", "{suite}"], ["--suite", "imperfective"]])
+def test_options_of_tables_are_refused_for_a_suite(
+    planted: Planted, tmp_path: Path, capsys: pytest.CaptureFixture[str], option: list[str], given: list[str]
+) -> None:
+    suite = tmp_path / "suite.jsonl"
+    write_suite(problems(("A dog sleeps.", "The dog rests.")).frame, suite)
+    arguments = [argument.format(suite=suite) for argument in given]
+    assert main(["vary", *arguments, *option, "--proposer", "x", "--out", str(tmp_path / "o.jsonl")]) == 2
+    assert f"leave out {option[0]}" in capsys.readouterr().err
+    assert not (tmp_path / "o.jsonl").exists()
+
+
 def test_what_is_no_regular_file_is_refused_before_a_model_is_loaded(
     seeds: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

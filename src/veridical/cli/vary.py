@@ -81,7 +81,7 @@ def command(
     from veridical.variation import proposers
     from veridical.variation.builder import stages_path, vary
     from veridical.variation.filters import Settings
-    from veridical.variation.problems import Columns, named_suite, parse_label_names, read_files
+    from veridical.variation.problems import Columns, named_suite, parse_label_names, read_files, refuse_options
     from veridical.variation.tagging import load_tagger
 
     if (not seeds) == (suite is None):
@@ -94,6 +94,8 @@ def command(
     outputs = [regular_target(path) for path in (out, stages_path(out))]
     keep_apart(outputs, _inputs(seeds or [], suite, proposer, spacy_model))
     columns = Columns(premise_column, hypothesis_column, label_column, parse_label_names(label_name or []))
+    if suite is not None:
+        refuse_options(f"--suite {suite}", columns, encoding)
     source = named_suite(suite) if suite is not None else read_files(seeds or [], columns, encoding)
     progress = Terminal(errors())
     for note in source.notes:

@@ -103,7 +103,7 @@ class CausalProposer:
         request = Request(tuple(self.model.encoder.alone(_filled(slot, word), "") for word in words))
         ((_, outcome),) = self.model.answer([request])
         if outcome.status is Status.NON_FINITE:
-            raise UserError(f"proposer {self.name!r} gives probabilities that are not numbers; try --dtype float32")
+            raise UserError(f"proposer {self.name!r} gives probabilities that are not numbers; use another model")
         if outcome.status is not Status.OK:
             return NOTHING
         totals = np.array([score.total for score in outcome.scores])

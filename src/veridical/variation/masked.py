@@ -232,7 +232,7 @@ class MaskedProposer:
     def _proposal(self, probabilities: torch.Tensor, token: int, word: str, top: int) -> Proposal:
         original = float(probabilities[token])
         if original != original:
-            raise UserError(f"proposer {self.name!r} gives probabilities that are not numbers; try --dtype float32")
+            raise UserError(f"proposer {self.name!r} gives probabilities that are not numbers; use another model")
         allowed = self._words[self.vocabulary.form(token)]
         open_to = probabilities.masked_fill(~allowed, -1.0)
         open_to[token] = -1.0

@@ -48,6 +48,26 @@ class Columns:
     label: str | None = None
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options by which these were given."""
+        given = {
+            "--premise-column": self.premise,
+            "--hypothesis-column": self.hypothesis,
+            "--label-column": self.label,
+            "--label-name": self.labels or None,
+        }
+        return tuple(option for option, value in given.items() if value is not None)
+
+
+def refuse_options(suite: str | Path, columns: Columns, encoding: str | None) -> None:
+    """Raise UserError for options that say how a table is read, given for a suite."""
+    given = (*columns.options, *(("--encoding",) if encoding is not None else ()))
+    if given:
+        raise UserError(
+            f"{suite}: a suite, whose texts and labels are named and which is UTF-8: leave out {', '.join(given)}"
+        )
+
 
 def parse_label_names(given: list[str]) -> dict[str, tuple[str, ...]]:
     """What `NAME=LABEL` or `NAME=LABEL,LABEL` says. Raises UserError for any other form, and for an unknown label."""
@@ -63,12 +83,14 @@ def parse_label_names(given: list[str]) -> dict[str, tuple[str, ...]]:
 
 def read_seeds(path: Path, columns: Columns | None = None, encoding: str | None = None) -> Seeds:
     """The seeds in a file: a suite file of ours, or a table. Raises UserError where it is neither."""
+    columns = columns or Columns()
     table = open_table(path, encoding)
     if table.kind == "jsonl" and "schema" in table.columns:
         first = next(table.rows())
         if first.values["schema"].partition("/")[0] == SCHEMA.partition("/")[0]:
+            refuse_options(path, columns, encoding)
             return suite_seeds(read_suite(path))
-    return _Problems(table, columns or Columns()).seeds()
+    return _Problems(table, columns).seeds()
 
 
 def read_files(paths: Sequence[Path], columns: Columns | None = None, encoding: str | None = None) -> Seeds:
