@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tests.validity.making import made, planted
+from veridical.stats.permutation import permutation_p
 from veridical.stats.ridge import FOLDS, PENALTIES, folds_of_groups, leave_groups_out, mean_of_others
 from veridical.stats.sign_flip import EXACT, exact_sign_flip_p, least_sign_flip_p
 from veridical.validity.leave_family_out import gains, least_permutation_p
@@ -149,3 +150,19 @@ def test_the_same_seed_gives_the_same_p_on_any_number_of_cores(monkeypatch) -> N
     first = gains(table, 199, 4)[0]
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     assert gains(table, 199, 4)[0] == first
+
+
+def test_a_benchmark_that_goes_with_families_alone_is_found_as_rarely_as_p_says() -> None:
+    rng = np.random.default_rng(0)
+    families, runs, n = np.repeat(np.arange(8), 5), 100, 40
+    found = np.zeros(2)
+    for _ in range(runs):
+        z = rng.uniform(0, 2, (n, 1))
+        x = z[:, 0] + rng.normal(size=8)[families] + rng.normal(size=n)
+        idle = z[:, 0] + rng.normal(size=8)[families] + rng.normal(size=n)
+        needing = z[:, 0] + 0.7 * (x - z[:, 0]) + rng.normal(size=n)
+        errors = permuted_errors(z, x, np.stack([idle, needing], axis=1), families, rng, 99)[0]
+        found += [permutation_p(-errors[0, outcome], -errors[1:, outcome]) <= 0.05 for outcome in range(2)]
+    # Binomial(100, .05): 99.9 % are at most 13.
+    assert found[0] <= 13
+    assert found[1] >= 75
