@@ -70,7 +70,7 @@ def test_closed_standard_streams_together(study):
         (["report", "STUDY", "--out", "/"], "cannot write /: a folder"),
         (["report", "STUDY", "--out", ""], "cannot write .: a folder"),
         (["report", "STUDY", "--out", "."], "cannot write .: a folder"),
-        (["report", "STUDY", "--out", "STUDY"], "Is a directory"),
+        (["report", "STUDY", "--out", "STUDY"], "a folder; name a file"),
         (["run", "imperfective", "--model", "smollm2", "--seed=-1"], "--seed"),
         (["run", "imperfective", "--model", "smollm2", "--limit", "abc"], "'--limit': give a whole number"),
         (["run", "imperfective", "--model", "smollm2", "--limit", "1.5"], "'--limit': give a whole number"),
@@ -150,7 +150,7 @@ def test_control_c_while_modules_are_imported_is_told(study, module, command, tm
 def test_control_c_in_judge_is_told(study, monkeypatch, capsys):
     from veridical.runs import judgement
 
-    monkeypatch.setattr(judgement, "judge", lambda *_, **__: os.kill(os.getpid(), signal.SIGINT))
+    monkeypatch.setattr(judgement, "judge", lambda *_, **__: signal.raise_signal(signal.SIGINT))
     assert main(["judge", str(study.path)]) == 1
     assert capsys.readouterr().err == "veridical: stopped\n"
 
