@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from veridical.cli.options import Device
 from veridical.errors import UserError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def command(
         str,
         typer.Option("--dtype", metavar="DTYPE", help="float32, bfloat16, float16 or auto; compared with float32."),
     ] = "float32",
-    device: Annotated[str, typer.Option("--device", metavar="DEVICE", help="auto, cpu or cuda.")] = "auto",
+    device: Device = "auto",
 ) -> None:
     """Show versions, devices and embedded models; with --model, what its answers depend on besides the question."""
     from veridical.cli.console import errors, results

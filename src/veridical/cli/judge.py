@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from veridical.cli.options import Json
+
 
 def command(
     run: Annotated[list[Path], typer.Argument(metavar="RUN", help="Run folders, or studies.")],
@@ -19,9 +21,7 @@ def command(
             help="Make the item sets of this field, factor or grouping, and print only.",
         ),
     ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document, and nothing else, to standard output.")
-    ] = False,
+    json: Json = False,
 ) -> None:
     """Recompute measures from stored responses; no model is needed."""
     from veridical.cli.console import measures_document, print_json, print_tables, tell_missing

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from veridical.cli.options import BatchTokens, Device, DrawSeed, Dtype, Json, Models, OutStudy, TemplateArguments
+
 
 def command(
     suite: Annotated[str, typer.Argument(metavar="SUITE", help="A built-in name or a suite file.")],
-    model: Annotated[
-        list[str],
-        typer.Option("--model", metavar="MODEL", help="smollm2, hf/ORG/NAME, hf/PATH, gguf/PATH; repeatable."),
-    ],
+    model: Models,
     prompt: Annotated[
         str | None, typer.Option("--prompt", metavar="NAME", help="Default: the suite's first without reasoning.")
     ] = None,
@@ -32,25 +30,13 @@ def command(
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N_SETS", min=1, help="Read this many item sets only.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of every draw.")] = 0,
-    dtype: Annotated[
-        str, typer.Option("--dtype", metavar="DTYPE", help="float32, bfloat16, float16 or auto.")
-    ] = "float32",
-    device: Annotated[str, typer.Option("--device", metavar="DEVICE", help="auto, cpu or cuda.")] = "auto",
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="STUDY", help="Study folder; one that exists is resumed or extended."),
-    ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document, and nothing else, to standard output.")
-    ] = False,
-    batch_tokens: Annotated[
-        int | None, typer.Option("--batch-tokens", metavar="N", min=1, help="Tokens in a batch.")
-    ] = None,
-    template_arg: Annotated[
-        list[str] | None,
-        typer.Option("--template-arg", metavar="K=V", help="For the chat template; repeatable."),
-    ] = None,
+    seed: DrawSeed = 0,
+    dtype: Dtype = "float32",
+    device: Device = "auto",
+    out: OutStudy = None,
+    json: Json = False,
+    batch_tokens: BatchTokens = None,
+    template_arg: TemplateArguments = None,
 ) -> None:
     """Fit linear readouts to hidden states, with nulls, baselines and controls, and judge them beside the answers."""
     from veridical.cli.console import errors, measures_document, print_json, print_tables

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from veridical.cli.options import Json
+
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Blinded sheets for human raters, and agreement.")
 
 
@@ -54,9 +56,7 @@ def agreement(
         Path | None,
         typer.Option("--key", metavar="FILE", help="The key. Default: key.json beside the sheets or above."),
     ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document, and nothing else, to standard output.")
-    ] = False,
+    json: Json = False,
 ) -> None:
     """How far raters agree, with each other and with the suite."""
     from dataclasses import asdict

@@ -9,14 +9,13 @@ from typing import Annotated
 
 import typer
 
+from veridical.cli.options import BatchTokens, Device, Dtype, Json, Models, OutStudy, TemplateArguments
+
 
 def command(
     context: typer.Context,
     suite: Annotated[list[str], typer.Argument(metavar="SUITE", help="Built-in names or suite files.")],
-    model: Annotated[
-        list[str],
-        typer.Option("--model", metavar="MODEL", help="smollm2, hf/ORG/NAME, hf/PATH, gguf/PATH; repeatable."),
-    ],
+    model: Models,
     prompt: Annotated[
         list[str] | None,
         typer.Option("--prompt", metavar="NAME", help="A prompt to ask; repeatable. Default: all that fit."),
@@ -34,28 +33,16 @@ def command(
     seed: Annotated[
         int, typer.Option("--seed", metavar="N", min=0, help="Chooses the sets of --limit and the resampling.")
     ] = 0,
-    dtype: Annotated[
-        str, typer.Option("--dtype", metavar="DTYPE", help="float32, bfloat16, float16 or auto.")
-    ] = "float32",
-    device: Annotated[str, typer.Option("--device", metavar="DEVICE", help="auto, cpu or cuda.")] = "auto",
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="STUDY", help="Study folder; one that exists is resumed or extended."),
-    ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document, and nothing else, to standard output.")
-    ] = False,
+    dtype: Dtype = "float32",
+    device: Device = "auto",
+    out: OutStudy = None,
+    json: Json = False,
     orders: Annotated[
         int | None,
         typer.Option("--orders", metavar="N", min=0, help="Label orders; 0: all. Default: the prompt's own."),
     ] = None,
-    batch_tokens: Annotated[
-        int | None, typer.Option("--batch-tokens", metavar="N", min=1, help="Tokens in a batch.")
-    ] = None,
-    template_arg: Annotated[
-        list[str] | None,
-        typer.Option("--template-arg", metavar="K=V", help="For the chat template; repeatable."),
-    ] = None,
+    batch_tokens: BatchTokens = None,
+    template_arg: TemplateArguments = None,
     max_new_tokens: Annotated[
         int, typer.Option("--max-new-tokens", metavar="N", min=1, help="Where generation stops.")
     ] = 512,

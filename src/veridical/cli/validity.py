@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from veridical.cli.options import DrawSeed, Json
+
 
 def command(
     scores: Annotated[
@@ -44,16 +46,14 @@ def command(
     draws: Annotated[
         int, typer.Option("--draws", metavar="N", min=99, help="Permutations, and resamples of families.")
     ] = 10_000,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of every draw.")] = 0,
+    seed: DrawSeed = 0,
     out: Annotated[
         Path | None,
         typer.Option(
             "--out", metavar="DIR", help="Where page, JSON and predictions go. Default: studies/NAME-validity."
         ),
     ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document, and nothing else, to standard output.")
-    ] = False,
+    json: Json = False,
 ) -> None:
     """Test what benchmarks predict: beside model size, family and controls, in families not seen."""
     from veridical.cli.console import print_json, results

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from veridical.readouts.rows import Rows
 from veridical.readouts.transfer import Task
 from veridical.runs.asking import run
 from veridical.runs.hidden import PENULTIMATE, Asked, read_hidden, resolve_layers
-from veridical.runs.judgement import Judgement
 from veridical.runs.load import Run
 from veridical.runs.loading import Loading
 from veridical.runs.plan import FULL, fitting_prompts, limited
@@ -85,7 +83,20 @@ def readout(
     measure_set(asked.measures)
     name = _prompt(asked, prompt)
     inputs: dict[str, Sequence[int] | None] = {FULL: None} | {one: [layer] for one in asked.inputs if one != FULL}
-    study = run(
+    effort = Effort(draws, category_draws, control_draws, seed)
+    loading = Loading(dtype, device, batch_tokens, template_args or {})
+    models = [model] if isinstance(model, str | LanguageModel) else list(model)
+    given = {one if isinstance(one, str) else one.name: one for one in models}
+
+    def read_out(study: Study) -> None:
+        for one in study.runs:
+            if _is_given(one, given, dtype) and read_hidden(one.path, Asked(asked.name, name, FULL)) is not None:
+                _read_out(one, asked, fitted, name, layer, effort, progress)
+                if asked.measures in COMPARE_PHRASES:
+                    load_model = partial(loading.load, given[one.manifest.model.name], progress)
+                    _compare_phrases(one, asked.name, name, load_model)
+
+    return run(
         [asked] if fitted is None else [asked, fitted],
         model=model,
         prompts=name,
@@ -99,22 +110,9 @@ def readout(
         batch_tokens=batch_tokens,
         template_args=template_args,
         hidden_layers=inputs,
+        before_judging=read_out,
         progress=progress,
     )
-    effort = Effort(draws, category_draws, control_draws, seed)
-    loading = Loading(dtype, device, batch_tokens, template_args or {})
-    models = [model] if isinstance(model, str | LanguageModel) else list(model)
-    given = {one if isinstance(one, str) else one.name: one for one in models}
-    for one in study.runs:
-        if _is_given(one, given, dtype) and read_hidden(one.path, Asked(asked.name, name, FULL)) is not None:
-            _read_out(one, asked, fitted, name, layer, effort, progress)
-            if asked.measures in COMPARE_PHRASES:
-                _compare_phrases(one, asked.name, name, partial(loading.load, given[one.manifest.model.name], progress))
-    progress.say("judging")
-    fresh = tuple(Run(one.path, one.manifest, one.name) for one in study.runs)
-    result = replace(study, judgement=Judgement(fresh))
-    result.write()
-    return result
 
 
 def _prompt(suite: Suite, given: str | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -42,6 +42,7 @@ def run(
     template_args: Mapping[str, object] | None = None,
     max_new_tokens: int = MAX_NEW_TOKENS,
     hidden_layers: Layers | None = None,
+    before_judging: Callable[[Study], None] | None = None,
     progress: Progress | None = None,
 ) -> Study:
     """Ask models the questions of suites, store the answers, judge them and write the report.
@@ -64,6 +65,7 @@ def run(
         hidden_layers: by input, layers whose hidden state of the last prompt token is stored, from the passes that
             score, in the run's folder `hidden`: `{"full": [0, -2]}` (0 is the embedding, -2 the output of the
             penultimate block), or None for all.
+        before_judging: called with the study once everything is asked, to add to its runs what is judged with them.
 
     Raises:
         UserError: the input is at fault; the message is one line.
@@ -105,8 +107,10 @@ def run(
             failed += _ask(asked, study, plans, wishes, settings, hidden_layers, progress)
             del asked
             free_memory()
-        progress.say("judging")
         result = Study(study, Judgement(_with_questions(study, progress)), failed)
+        if before_judging is not None:
+            before_judging(result)
+        progress.say("judging")
         result.write()
     return result
 

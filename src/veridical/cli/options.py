@@ -1,0 +1,26 @@
+"""Options that several commands have, each with one spelling, one help and one meaning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Models = Annotated[
+    list[str],
+    typer.Option("--model", metavar="MODEL", help="smollm2, hf/ORG/NAME, hf/PATH, gguf/PATH; repeatable."),
+]
+Dtype = Annotated[str, typer.Option("--dtype", metavar="DTYPE", help="float32, bfloat16, float16 or auto.")]
+Device = Annotated[str, typer.Option("--device", metavar="DEVICE", help="auto, cpu or cuda.")]
+OutStudy = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="STUDY", help="Study folder; one that exists is resumed or extended."),
+]
+BatchTokens = Annotated[int | None, typer.Option("--batch-tokens", metavar="N", min=1, help="Tokens in a batch.")]
+TemplateArguments = Annotated[
+    list[str] | None,
+    typer.Option("--template-arg", metavar="K=V", help="For the chat template; repeatable."),
+]
+DrawSeed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of every draw.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else, to standard output.")]
