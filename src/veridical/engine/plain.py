@@ -11,42 +11,22 @@ from itertools import groupby
 import torch
 from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList, PreTrainedModel
 
-from veridical.engine.finite import finite_or_alone
 from veridical.engine.generation import Generated, Limit
 from veridical.engine.hidden import HiddenStates
-from veridical.engine.logits import only_rows, rows_that_fit, target_log_probabilities
+from veridical.engine.logits import only_rows, target_log_probabilities
 from veridical.engine.memory import Budget, alone_or_smaller
 from veridical.engine.positions import turning_points
+from veridical.engine.scorer import Scorer
 from veridical.engine.seq2seq import EncoderDecoderScorer, decoder_start
 from veridical.engine.targets import Scored, run_tokens
 
 
-class PlainScorer:
+class PlainScorer(Scorer):
     """Scores sequences in right-padded batches of like length, with a mask and explicit positions."""
 
     def __init__(self, model: PreTrainedModel, budget: Budget) -> None:
-        self.model = model
-        self.budget = budget
-        self.max_rows = rows_that_fit(model)
-        self.n_tokens_run = 0
+        super().__init__(model, budget)
         self._turning_points = turning_points(model)
-
-    def score(self, sequences: Sequence[Scored], hidden: HiddenStates | None = None) -> Iterator[tuple[int, float]]:
-        """(index, log-likelihood of the continuation) for each sequence that has one, as it is finished.
-
-        `hidden` takes the hidden states of the same sequences from the same passes.
-        """
-        return self.budget.each(
-            len(sequences), lambda indices: self._score([sequences[i] for i in indices], indices, hidden)
-        )
-
-    def _score(
-        self, sequences: Sequence[Scored], indices: Sequence[int], hidden: HiddenStates | None
-    ) -> Iterator[tuple[int, float]]:
-        def alone(place: int) -> Iterator[tuple[int, float]]:
-            return self._together([sequences[place]], [indices[place]], hidden)
-
-        return finite_or_alone(self._together(sequences, indices, hidden), alone, indices, hidden)
 
     @torch.inference_mode()
     def _together(

@@ -6,15 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 
 import torch
-from transformers import PreTrainedModel
 
 from veridical.engine.attention import NAME, PackedLayout, Path, attention_of, laid_out
-from veridical.engine.finite import finite_or_alone
 from veridical.engine.hidden import HiddenStates
-from veridical.engine.logits import only_rows, rows_that_fit, target_log_probabilities
-from veridical.engine.memory import Budget
+from veridical.engine.logits import only_rows, target_log_probabilities
 from veridical.engine.packing import pack, pack_piece
 from veridical.engine.plan import Extend, Retreat, Run, steps
+from veridical.engine.scorer import Scorer
 from veridical.engine.targets import Scored, Targets, run_tokens
 from veridical.engine.trie import Trie
 
@@ -22,31 +20,8 @@ Reading = list[tuple[int, int]]
 """(place in the batch, what is read there): targets by number, or sequences whose hidden state is taken."""
 
 
-class PackedScorer:
+class PackedScorer(Scorer):
     """Scores sequences over a trie of their tokens. `n_tokens_run` counts what went through the model."""
-
-    def __init__(self, model: PreTrainedModel, budget: Budget) -> None:
-        self.model = model
-        self.budget = budget
-        self.max_rows = rows_that_fit(model)
-        self.n_tokens_run = 0
-
-    def score(self, sequences: Sequence[Scored], hidden: HiddenStates | None = None) -> Iterator[tuple[int, float]]:
-        """(index, log-likelihood of the continuation) for each sequence that has one, as it is finished.
-
-        `hidden` takes the hidden states of the same sequences from the same passes.
-        """
-        return self.budget.each(
-            len(sequences), lambda indices: self._score([sequences[i] for i in indices], indices, hidden)
-        )
-
-    def _score(
-        self, sequences: Sequence[Scored], indices: Sequence[int], hidden: HiddenStates | None
-    ) -> Iterator[tuple[int, float]]:
-        def alone(place: int) -> Iterator[tuple[int, float]]:
-            return self._together([sequences[place]], [indices[place]], hidden)
-
-        return finite_or_alone(self._together(sequences, indices, hidden), alone, indices, hidden)
 
     @torch.inference_mode()
     def _together(

@@ -8,25 +8,19 @@ import torch
 from transformers import PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
-from veridical.engine.finite import finite_or_alone
 from veridical.engine.hidden import HiddenStates
-from veridical.engine.logits import only_rows, rows_that_fit, target_log_probabilities
-from veridical.engine.memory import Budget, alone_or_smaller
+from veridical.engine.logits import only_rows, target_log_probabilities
+from veridical.engine.memory import alone_or_smaller
+from veridical.engine.scorer import Scorer
 from veridical.engine.targets import Scored
 
 
-class EncoderDecoderScorer:
+class EncoderDecoderScorer(Scorer):
     """Scores every token of the continuations, the first from the decoder's start token.
 
     Batches are right-padded: a mask hides what the encoder is padded with, and causality what the decoder is. The
     choices of a context share its pass through the encoder where they fall into one batch.
     """
-
-    def __init__(self, model: PreTrainedModel, budget: Budget) -> None:
-        self.model = model
-        self.budget = budget
-        self.max_rows = rows_that_fit(model)
-        self.n_tokens_run = 0
 
     def score(self, sequences: Sequence[Scored], hidden: HiddenStates | None = None) -> Iterator[tuple[int, float]]:
         """(index, log-likelihood of the continuation) for each sequence that has one, as it is finished.
@@ -35,16 +29,12 @@ class EncoderDecoderScorer:
         """
         if hidden is not None:
             raise ValueError("hidden states are not taken from an encoder-decoder")
-        return self.budget.each(len(sequences), lambda indices: self._score([sequences[i] for i in indices]))
-
-    def _score(self, sequences: Sequence[Scored]) -> Iterator[tuple[int, float]]:
-        def alone(place: int) -> Iterator[tuple[int, float]]:
-            return self._together([sequences[place]])
-
-        return finite_or_alone(self._together(sequences), alone, range(len(sequences)))
+        return super().score(sequences)
 
     @torch.inference_mode()
-    def _together(self, sequences: Sequence[Scored]) -> Iterator[tuple[int, float]]:
+    def _together(
+        self, sequences: Sequence[Scored], indices: Sequence[int], hidden: HiddenStates | None
+    ) -> Iterator[tuple[int, float]]:
         for batch in self._batches(sequences):
             with alone_or_smaller(batch):
                 sums = self._sums([sequences[place] for place in batch])
