@@ -13,7 +13,7 @@ import polars as pl
 from veridical.readouts import transfer
 from veridical.readouts.answers import BEST_LAYER, CATEGORY_OUT, OPTION_LOGITS, READOUT, responses
 from veridical.readouts.crossfit import Features, cross_fitted, from_states
-from veridical.readouts.features import Source, fields_shown
+from veridical.readouts.features import Source
 from veridical.readouts.record import LayerResult, NullMeasure, NullResult, ReadoutRecord, Selectivity
 from veridical.readouts.rows import Rows
 from veridical.readouts.selection import FOLDS, PENALTIES, Prepared, balanced_accuracy
@@ -127,9 +127,8 @@ def transferred(
         noted(OPTION_LOGITS, FULL, options, effort.category_draws, "option scores and their null")
     else:
         progress.say(f"{judged.suite.name}: no classifier on option scores, since some label of some item has no score")
-    shown = fields_shown(task.judged, FULL)
+    texts = task.fitted.texts(), task.judged.texts()
     for answerer in VECTORIZERS:
-        texts = task.fitted.texts(shown), task.judged.texts(shown)
         prepared = prepared_text(answerer, texts[0], task.fitted.groups, texts[1])
         noted(answerer, FULL, prepared, effort.category_draws, f"{answerer} and its null")
 
@@ -174,11 +173,9 @@ def cross(
     """A readout of one suite, each fold of whole sets answered by a fit without it; baselines on the same folds."""
     suite = rows.suite
     found = Found(suite.name, source.run.name, source.prompt, rows.items, rows.names)
-    shown = fields_shown(rows, FULL)
+    texts = rows.texts()
 
     def text(answerer: str) -> Features:
-        texts = rows.texts(shown)
-
         def prepare(train: Ints, test: Ints) -> Prepared:
             groups = [rows.groups[row] for row in train]
             return prepared_text(answerer, [texts[row] for row in train], groups, [texts[row] for row in test])

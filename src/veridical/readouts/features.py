@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -21,15 +21,18 @@ class Source:
 
     run: Run
     prompt: str
+    _read: dict[tuple[str, str], Hidden] = field(default_factory=dict, repr=False, compare=False)
 
     def hidden(self, suite: str, input: str) -> Hidden:
-        """Raises UserError where the run stores none."""
+        """The states of a suite under an input, read once. Raises UserError where the run stores none."""
+        if (suite, input) in self._read:
+            return self._read[suite, input]
         found = read_hidden(self.run.path, Asked(suite, self.prompt, input))
         if found is None:
             raise UserError(
                 f"{self.run.path} holds no hidden states of {suite} ({self.prompt}, {input}): run readout again"
             )
-        return found
+        return self._read.setdefault((suite, input), found)
 
     def states(self, rows: Rows, input: str, layer: int) -> Floats:
         """Hidden states (n, width) of the last prompt token at a layer."""
@@ -50,9 +53,3 @@ class Source:
                 if item in place and label in code:
                     scores[place[item], code[label]] = value
         return scores
-
-
-def fields_shown(rows: Rows, input: str) -> tuple[str, ...]:
-    """The names of the fields that an input of the rows' suite shows."""
-    inputs = rows.suite.inputs
-    return tuple(inputs[input]) if input in inputs else tuple(rows.suite.by_id[rows.items[0]].fields)

@@ -13,6 +13,7 @@ from veridical.errors import UserError
 from veridical.items import Suite
 from veridical.judge.table import SuiteTable
 from veridical.readouts.selection import group_codes
+from veridical.runs.plan import FULL, shown_fields
 from veridical.stats.units import Ints
 
 
@@ -69,10 +70,9 @@ class Rows:
         """A factor's value for every row, empty where an item lacks it."""
         return tuple(str(self.suite.by_id[item].factors.get(name, "")) for item in self.items)
 
-    def texts(self, fields: Sequence[str]) -> list[str]:
-        """The text of these fields of every row, joined by spaces."""
-        found = [self.suite.by_id[item].fields for item in self.items]
-        return [" ".join(one[name] for name in fields if name in one) for one in found]
+    def texts(self, input: str = FULL) -> list[str]:
+        """The text of the fields that an input shows of every row, joined by spaces."""
+        return [" ".join(shown_fields(self.suite, self.suite.by_id[item], input).values()) for item in self.items]
 
     @cached_property
     def group_codes(self) -> Ints:

@@ -77,9 +77,20 @@ class Task:
             pairs_recovered(answers, gold, self.judged.sets),
         )
 
-    def permuted(self, draws: int, seed: int) -> Ints:
-        """`draws` permutations of the fitted labels within groups: the same ones for every readout of a seed."""
-        return permuted_within(self.fitted.labels, self.fitted.group_codes, draws, np.random.default_rng(seed))
+    def vectors(self, draws: int, seed: int) -> Ints:
+        """The fitted labels, then `draws` permutations of them within groups: the same for every readout of a seed."""
+        observed = self.fitted.labels[None]
+        if not draws:
+            return observed
+        rng = np.random.default_rng(seed)
+        return np.vstack([observed, permuted_within(self.fitted.labels, self.fitted.group_codes, draws, rng)])
+
+    def outcome(self, answers: Ints, penalty: int, validation: float) -> Outcome:
+        """Answers (vectors, m): the first row is of the observed labels, the others are its null."""
+        scores = self.scores(answers)
+        balanced, pairs = scores.balanced_accuracy, scores.pairs
+        null = Scores(balanced[1:], pairs[1:]) if len(answers) > 1 else None
+        return Outcome(answers[0], penalty, validation, Scores(balanced[0], pairs[0]), null)
 
     def prepared(self, features: Floats, others: Floats) -> Prepared:
         """Hidden states (n, width) of the fitted and (m, width) of the judged set, ready for any labels."""
@@ -90,22 +101,13 @@ class Task:
 
 def fit(task: Task, prepared: Prepared, draws: int, seed: int, step: Step = _quiet) -> Outcome:
     """Select and fit on the fitted labels, answer the judged set, and the same for `draws` permutations of them."""
-    labels = np.vstack([task.fitted.labels[None], task.permuted(draws, seed)]) if draws else task.fitted.labels[None]
+    labels = task.vectors(draws, seed)
     chosen = prepared.choose(labels, task.n_classes, done=step)
     return _outcome(task, chosen)
 
 
 def _outcome(task: Task, chosen: Chosen) -> Outcome:
-    """The first label vector is the observed one, the others are its null."""
-    scores = task.scores(chosen.answers)
-    null = Scores(scores.balanced_accuracy[1:], scores.pairs[1:]) if len(chosen.answers) > 1 else None
-    return Outcome(
-        chosen.answers[0],
-        int(chosen.penalty[0]),
-        float(chosen.validation[0].max()),
-        Scores(scores.balanced_accuracy[0], scores.pairs[0]),
-        null,
-    )
+    return task.outcome(chosen.answers, int(chosen.penalty[0]), float(chosen.validation[0].max()))
 
 
 def leave_one_out(
@@ -122,7 +124,7 @@ def leave_one_out(
     `categories` holds the category of every fitted and of every judged row. `penalty` is -1: there are several.
     """
     fitted, judged = (np.asarray(names) for names in categories)
-    labels = np.vstack([task.fitted.labels[None], task.permuted(draws, seed)]) if draws else task.fitted.labels[None]
+    labels = task.vectors(draws, seed)
     answers = np.full((len(labels), len(task.judged)), -1, dtype=np.int64)
     validation = []
     for category in dict.fromkeys(judged.tolist()):
@@ -133,10 +135,7 @@ def leave_one_out(
         chosen = prepared.choose(labels[:, kept], task.n_classes, done=step)
         answers[:, asked] = chosen.answers
         validation.append(float(chosen.validation[0].max()))
-    scores = task.scores(answers)
-    null = Scores(scores.balanced_accuracy[1:], scores.pairs[1:]) if draws else None
-    observed = Scores(scores.balanced_accuracy[0], scores.pairs[0])
-    return Outcome(answers[0], -1, float(np.mean(validation)), observed, null)
+    return task.outcome(answers, -1, float(np.mean(validation)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +161,7 @@ def sweep(
     step: Step,
 ) -> Sweep:
     """`features` gives the fitted and the judged states at a layer. Layers that tie in validation: the lowest wins."""
-    labels = np.vstack([task.fitted.labels[None], task.permuted(draws, seed)]) if draws else task.fitted.labels[None]
+    labels = task.vectors(draws, seed)
     outcomes: dict[int, Outcome] = {}
     reached = np.full(len(labels), -np.inf)
     best = np.full((len(labels), len(task.judged)), -1, dtype=np.int64)
@@ -173,14 +172,11 @@ def sweep(
         validation = np.round(chosen.validation.max(1), 12)
         better = validation > reached
         reached[better], best[better], owner[better] = validation[better], chosen.answers[better], layer
-    scores = task.scores(best)
-    null = Scores(scores.balanced_accuracy[1:], scores.pairs[1:]) if draws else None
-    observed = Scores(scores.balanced_accuracy[0], scores.pairs[0])
     chosen_layer = int(owner[0])
     return Sweep(
         outcomes,
         chosen_layer,
-        Outcome(best[0], outcomes[chosen_layer].penalty, float(reached[0]), observed, null),
+        task.outcome(best, outcomes[chosen_layer].penalty, float(reached[0])),
         _nested(task, features, layers),
     )
 
