@@ -15,7 +15,8 @@ from tests.report.pages import HOSTILE, MANIFEST, SIZES, hostile_page
 from tests.report.synthetic import MODELS, Study
 from veridical.errors import UserError
 from veridical.report import write_report
-from veridical.report.html import page, script_json
+from veridical.report.html import page
+from veridical.report.parts import script_json
 
 
 class Outline(HTMLParser):

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from veridical.judge.measure import Measure
 from veridical.report.results import Answering, Results
-from veridical.report.texts import estimate, number
+from veridical.report.texts import estimate, not_ok, number, status_list
 
 Lookup = Callable[[Answering], Measure | None]
 
@@ -143,3 +143,13 @@ def grid(columns: Sequence[Column], widths: Sequence[int], first: int, heading: 
     for column, width in zip(columns, widths, strict=True):
         table.add_column(column.heading, width=width - 1 if header else width, justify="right", no_wrap=True)
     return table
+
+
+def not_ok_line(results: Results) -> str:
+    """Who has answers that are not ok, and of which status; empty where all are."""
+    missing = [
+        f"{results.name(answering, model=True)}: {status_list(statuses)}"
+        for answering in (*results.answers, *results.references)
+        if not_ok(statuses := results.statuses(answering))
+    ]
+    return f"Not ok: {'; '.join(missing)}." if missing else ""

@@ -1,24 +1,17 @@
-"""One self-contained page: it opens from a file, asks the network for nothing, and runs no script but its own.
-
-What comes from a model or a file reaches the page in two ways: escaped by Jinja, or as JSON in which no `<`
-survives. The page's content security policy names the hash of each script, so that nothing else could run.
-"""
+"""One self-contained page: it opens from a file, asks the network for nothing, and runs no script but its own."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
-from importlib import metadata, resources
+from functools import cache
+from importlib import metadata
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from jinja2 import Environment
 from markupsafe import Markup
 
 from veridical.items import Suite
@@ -26,6 +19,7 @@ from veridical.judge.measure import Measure
 from veridical.report import texts
 from veridical.report.comparisons import columns as contrast_columns
 from veridical.report.comparisons import comparisons
+from veridical.report.parts import asset, environment, script, script_json, source
 from veridical.report.readouts import ReadOut
 from veridical.report.readouts import sections as readout_sections
 from veridical.report.results import Answering, Results, contrast_name
@@ -34,25 +28,14 @@ from veridical.report.summary import summaries
 from veridical.runs.files import make_folder, replace
 
 BUNDLES = ("vega.min.js", "vega-lite.min.js", "vega-embed.min.js")
-_ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+PACKAGE = "veridical.report"
 
 
-def script_json(value: object) -> Markup:
-    """JSON that may stand in a script element: nothing in it can end the element or a line of it."""
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return Markup(text.translate(_ESCAPES))
-
-
-@lru_cache(maxsize=1)
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("veridical.report"),
-        autoescape=select_autoescape(default=True, default_for_string=True),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
+@cache
+def page_environment() -> Environment:
+    """The templates of the report with the filters that they use."""
+    made = environment(PACKAGE)
+    made.filters |= {
         "number": texts.number,
         "point": texts.point,
         "interval": lambda measure: texts.span(measure.low, measure.high),
@@ -67,18 +50,19 @@ def _environment() -> Environment:
         "spaced": texts.spaced,
         "contrast_name": contrast_name,
     }
-    return environment
+    return made
 
 
-@lru_cache(maxsize=8)
-def _asset(folder: str, name: str) -> str:
-    """A text file of the package."""
-    return resources.files("veridical.report").joinpath(folder, name).read_text("utf-8")
-
-
-def _source(script: str) -> str:
-    """The content security policy's name for an inline script: the hash of exactly these characters."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+def frame_of_page(*, drawn: bool) -> dict[str, Any]:
+    """Style, scripts with their hashes, and licences; the chart library's only where something is drawn."""
+    bundles = [script(PACKAGE, "vendor", name) for name in BUNDLES] if drawn else []
+    scripts = [*bundles, script(PACKAGE, "templates", "page.js")]
+    return {
+        "style": Markup(asset(PACKAGE, "templates", "page.css")),
+        "scripts": [Markup(one) for one in scripts],
+        "sources": " ".join(source(one) for one in scripts),
+        "notices": Markup(asset(PACKAGE, "vendor", "LICENSE").replace("--", "- -")) if drawn else "",
+    }
 
 
 def page(
@@ -93,12 +77,9 @@ def page(
     """The page as one string."""
     sections = [_section(index, suite, measures, frame, parameters, readouts) for index, suite in enumerate(suites)]
     drawn = any(section["charts"] for section in sections)
-    # A line feed at either end, so that the hashed text is what stands between the tags.
-    bundles = [f"\n{_asset('vendor', name).strip()}\n" for name in BUNDLES] if drawn else []
-    scripts = [*bundles, f"\n{_asset('templates', 'page.js').strip()}\n"]
     models = tuple(dict.fromkeys(model for section in sections for model in section["results"].models))
     used = dict.fromkeys(measure.measure for measure in measures)
-    template = _environment().get_template("report.html.jinja")
+    template = page_environment().get_template("report.html.jinja")
     return template.render(
         title=_title(suites),
         models=[(model, parameters.get(model)) for model in models],
@@ -110,10 +91,7 @@ def page(
         statuses=texts.STATUSES,
         level=next((texts.level(measure) for measure in measures if measure.level is not None), ""),
         parameter_count=texts.parameter_count,
-        style=Markup(_asset("templates", "page.css")),
-        scripts=[Markup(script) for script in scripts],
-        sources=" ".join(_source(script) for script in scripts),
-        notices=Markup(_asset("vendor", "LICENSE").replace("--", "- -")) if drawn else "",
+        **frame_of_page(drawn=drawn),
         data=script_json(
             {
                 "charts": {f"{i}-{name}": spec for i, s in enumerate(sections) for name, spec in s["charts"].items()},

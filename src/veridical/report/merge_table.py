@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from rich.console import RenderableType
 from rich.text import Text
 
-from veridical.report.answer_table import Column, answer_rows, answer_table, estimates, value_of
+from veridical.report.answer_table import Column, answer_rows, answer_table, estimates, not_ok_line, value_of
 from veridical.report.results import Answering, Results
-from veridical.report.texts import estimate, level, not_ok, number, spaced, status_list
+from veridical.report.texts import estimate, level, not_ok, number, spaced
 
 SHOWN = (0.5, 0.8, 1.0)
 """Thresholds whose seed-variant accuracy has a column; the page has the whole curve."""
@@ -102,11 +102,6 @@ def _legend(results: Results) -> str:
         n = max(without)
         told = "1 seed has no variants and stands" if n == 1 else f"{n:,} seeds have no variants and stand"
         lines.append(f"{told} in no column.")
-    missing = [
-        f"{results.name(answering, model=True)}: {status_list(statuses)}"
-        for answering in (*results.answers, *results.references)
-        if not_ok(statuses := results.statuses(answering))
-    ]
-    if missing:
-        lines.append(f"Not ok: {'; '.join(missing)}.")
+    if line := not_ok_line(results):
+        lines.append(line)
     return "\n".join(lines)

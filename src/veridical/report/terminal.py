@@ -21,7 +21,7 @@ from rich.text import Text
 from veridical.errors import printable
 from veridical.items import Suite
 from veridical.judge.measure import Measure
-from veridical.report.answer_table import Column, answer_rows, answer_table, estimates, grid, value_of
+from veridical.report.answer_table import Column, answer_rows, answer_table, estimates, grid, not_ok_line, value_of
 from veridical.report.comparisons import AGREEMENT, LEADING, Comparison, comparisons
 from veridical.report.comparisons import columns as contrast_columns
 from veridical.report.evidence_table import evidence_table, is_evidence
@@ -38,7 +38,6 @@ from veridical.report.texts import (
     signed,
     slice_label,
     spaced,
-    status_list,
 )
 
 WIDTH = 100
@@ -113,14 +112,9 @@ def _legend(results: Results) -> str:
     lines = [f"Accuracy by group: {groups}."]
     if percent:
         lines.append(f"Intervals: {percent}.")
-    missing = [
-        f"{results.name(answering, model=True)}: {status_list(statuses)}"
-        for answering in (*results.answers, *results.references)
-        if not_ok(statuses := results.statuses(answering))
-    ]
-    if missing:
-        lines.append(f"Not ok: {'; '.join(missing)}.")
-        lines += [line for answering in results.answers if (line := _bounds(results, answering))]
+    if line := not_ok_line(results):
+        lines.append(line)
+        lines += [told for answering in results.answers if (told := _bounds(results, answering))]
     sizes = {a: len_ for a in results.answers if (len_ := sum(results.statuses(a).values()))}
     if fewer := [a for a in sizes if sizes[a] < max(sizes.values())]:
         parts = [f"{results.name(a, model=True)} {sizes[a]:,} items" for a in fewer]

@@ -8,9 +8,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
-
-from veridical.report.html import BUNDLES, _asset, _environment, _source, script_json
+from veridical.report.html import frame_of_page, page_environment
+from veridical.report.parts import script_json
 from veridical.report.texts import span
 from veridical.report.validity_tables import counted
 from veridical.runs.files import make_folder, replace
@@ -43,11 +42,8 @@ def page(analysis: Analysis) -> str:
 
     record = analysis.record
     specs = charts(analysis)
-    # A line feed at either end, so that the hashed text is what stands between the tags.
-    scripts = [f"\n{_asset('vendor', name).strip()}\n" for name in BUNDLES] if specs else []
-    scripts.append(f"\n{_asset('templates', 'page.js').strip()}\n")
     return (
-        _environment()
+        page_environment()
         .get_template("validity.html.jinja")
         .render(
             record=record,
@@ -61,10 +57,7 @@ def page(analysis: Analysis) -> str:
             counted=counted(record),
             interval=interval,
             amounts=amounts,
-            style=Markup(_asset("templates", "page.css")),
-            scripts=[Markup(script) for script in scripts],
-            sources=" ".join(_source(script) for script in scripts),
-            notices=Markup(_asset("vendor", "LICENSE").replace("--", "- -")) if specs else "",
+            **frame_of_page(drawn=bool(specs)),
             data=script_json({"charts": specs, "sets": []}),
             version=metadata.version("veridical"),
         )
