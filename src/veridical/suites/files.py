@@ -13,7 +13,7 @@ import contextlib
 import json
 import os
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -98,7 +98,7 @@ def write_suite(suite: Suite, path: Path) -> None:
     Raises UserError where the file cannot be written, and where something stands there that is no regular file.
     """
     path = regular_target(path)
-    text = "".join(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n" for line in _records(suite))
+    text = "".join(json_line(record) for record in _records(suite))
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
     try:
         with temporary.open("x", encoding="utf-8", newline="\n") as file:
@@ -116,16 +116,34 @@ def write_suite(suite: Suite, path: Path) -> None:
 # Writing
 
 
-def _records(suite: Suite) -> Iterator[dict[str, Any]]:
+def json_line(record: Mapping[str, Any]) -> str:
+    """A record as its line of the file."""
+    return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def header_record(suite: Suite, groupings: Sequence[str], n_items: int) -> dict[str, Any]:
+    """The first line: everything of a suite but its items, their number, and the names of its groupings."""
     header = suite.model_dump(mode="json", exclude={"items", "groupings", "prompts"}, exclude_defaults=True)
-    yield {
+    return {
         "schema": SCHEMA,
         **header,
         "prompts": [prompt.model_dump(mode="json", exclude_defaults=True) for prompt in suite.prompts],
-        "groupings": [grouping.name for grouping in suite.groupings],
-        "items": len(suite.items),
+        "groupings": list(groupings),
+        "items": n_items,
     }
-    sets: dict[str, list[dict[str, Any]]] = {}
+
+
+def item_record(item: Item, usual: tuple[Choice, ...], places: Iterable[Membership]) -> dict[str, Any]:
+    """An item's line: `places` are its sets, and choices are left out where they are the `usual` ones."""
+    values = item.model_dump(mode="json", exclude_defaults=True)
+    if item.choices == usual:
+        del values["choices"]
+    return {**values, "sets": [place.model_dump(exclude_defaults=True) for place in places]}
+
+
+def _records(suite: Suite) -> Iterator[dict[str, Any]]:
+    yield header_record(suite, [grouping.name for grouping in suite.groupings], len(suite.items))
+    sets: dict[str, list[Membership]] = {}
     positions = {item.id: position for position, item in enumerate(suite.items)}
     for grouping in suite.groupings:
         places = [positions[member.item] for member in grouping.members]
@@ -138,32 +156,34 @@ def _records(suite: Suite) -> Iterator[dict[str, Any]]:
                 cluster=member.cluster,
                 order=None if in_order else order,
             )
-            sets.setdefault(member.item, []).append(membership.model_dump(exclude_defaults=True))
-    usual = _usual_choices(suite.labels)
-    for item in suite.items:
-        values = item.model_dump(mode="json", exclude_defaults=True)
-        if item.choices == usual:
-            del values["choices"]
-        yield {**values, "sets": sets.get(item.id, [])}
+            sets.setdefault(member.item, []).append(membership)
+    usual = usual_choices(suite.labels)
+    yield from (item_record(item, usual, sets.get(item.id, ())) for item in suite.items)
 
 
-def _usual_choices(labels: Iterable[str]) -> tuple[Choice, ...]:
+def usual_choices(labels: Iterable[str]) -> tuple[Choice, ...]:
+    """The choices of an item that names none: each label is its own continuation."""
     return tuple(Choice(label=label, continuation=label) for label in labels)
 
 
 # Reading
 
 
+def unreadable(path: Path, error: OSError) -> UserError:
+    """The one line for a file of the user's that cannot be read."""
+    if isinstance(error, FileNotFoundError):
+        return UserError(f"{path}: no such file; check the path")
+    if isinstance(error, IsADirectoryError):
+        return UserError(f"{path}: a folder, not a file; give a file in it")
+    return UserError(f"{path}: cannot be read: {error.strerror or error}")
+
+
 def read_text(path: Path) -> str:
     """A text file's content. Raises UserError where it is missing, a folder, empty or not UTF-8."""
     try:
         data = path.read_bytes()
-    except FileNotFoundError as error:
-        raise UserError(f"{path}: no such file; check the path") from error
-    except IsADirectoryError as error:
-        raise UserError(f"{path}: a folder, not a file; give a file in it") from error
     except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise unreadable(path, error) from error
     if not data.strip():
         raise UserError(f"{path}: the file is empty")
     if (nul := data.find(b"\0")) >= 0:
@@ -238,7 +258,7 @@ def _check_measures(name: str, where: _Where) -> None:
 def _item(line: _Line, labels: tuple[str, ...]) -> Item:
     where, values = line.where, line.values
     if "choices" not in values and labels:
-        values = {**values, "choices": _usual_choices(labels)}
+        values = {**values, "choices": usual_choices(labels)}
     named = values.get("choices")
     own: list[Any] = (
         [choice.get("label") for choice in named if isinstance(choice, dict)]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Literal, NoReturn
 
 from veridical.errors import UserError
+from veridical.suites.files import unreadable
 from veridical.suites.json_text import JSONContentError, parse_json, place
 
 Kind = Literal["jsonl", "tsv", "csv"]
@@ -96,12 +97,8 @@ def _encoding(path: Path, declared: str | None) -> str:
     try:
         with path.open("rb") as file:
             return _declared(path, file, declared) if declared is not None else _detected(path, file)
-    except FileNotFoundError as error:
-        raise UserError(f"{path}: no such file; check the path") from error
-    except IsADirectoryError as error:
-        raise UserError(f"{path}: a folder, not a file; give a file in it") from error
     except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise unreadable(path, error) from error
 
 
 def _declared(path: Path, file: IO[bytes], encoding: str) -> str:

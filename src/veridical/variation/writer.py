@@ -6,19 +6,18 @@ The bytes are those of `veridical.suites.files.write_suite` for the same suite.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Self
 
 from veridical.errors import UserError
-from veridical.items import Choice, Item, Suite
+from veridical.items import Item, Suite
 from veridical.outputs import regular_target
-from veridical.suites.files import SCHEMA, Membership
+from veridical.suites.files import Membership, header_record, item_record, json_line, usual_choices
 
 
 class SuiteWriter:
@@ -32,7 +31,7 @@ class SuiteWriter:
         self._path = path = regular_target(path)
         self._frame = frame
         self._groupings = list(groupings)
-        self._usual = tuple(Choice(label=label, continuation=label) for label in frame.labels)
+        self._usual = usual_choices(frame.labels)
         self._stem = f".{path.name}.{uuid.uuid4().hex[:8]}"
         self._count = 0
 
@@ -50,27 +49,15 @@ class SuiteWriter:
 
     def write(self, item: Item, memberships: Sequence[Membership]) -> None:
         """One item, with its places in sets in the order of the groupings."""
-        values = item.model_dump(mode="json", exclude_defaults=True)
-        if item.choices == self._usual:
-            del values["choices"]
-        places = [membership.model_dump(exclude_defaults=True) for membership in memberships]
-        self._items.write(_line({**values, "sets": places}))
+        self._items.write(json_line(item_record(item, self._usual, memberships)))
         self._count += 1
 
     def finish(self) -> None:
         """Put the header before the items, and the file in its place."""
-        header = self._frame.model_dump(mode="json", exclude={"items", "groupings", "prompts"}, exclude_defaults=True)
-        whole = {
-            "schema": SCHEMA,
-            **header,
-            "prompts": [prompt.model_dump(mode="json", exclude_defaults=True) for prompt in self._frame.prompts],
-            "groupings": self._groupings,
-            "items": self._count,
-        }
         try:
             self._items.close()
             with self._open("tmp") as file, self._beside("items").open(encoding="utf-8", newline="") as items:
-                file.write(_line(whole))
+                file.write(json_line(header_record(self._frame, self._groupings, self._count)))
                 shutil.copyfileobj(items, file)
                 file.flush()
                 os.fsync(file.fileno())
@@ -86,7 +73,3 @@ class SuiteWriter:
             return self._beside(part).open("x", encoding="utf-8", newline="\n")
         except OSError as error:
             raise UserError(f"cannot write {self._path}: {error.strerror or error}; choose another file") from error
-
-
-def _line(values: dict[str, Any]) -> str:
-    return json.dumps(values, ensure_ascii=False, allow_nan=False) + "\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from veridical.items import Choice, Factor, Grouping, Item, Member, Suite
 from veridical.prompts.template import rotations
@@ -79,40 +79,36 @@ def _development(categories: Sequence[CategoryText]) -> Iterator[tuple[Member, M
                     )
 
 
-def build_evidence(categories: Sequence[CategoryText]) -> Suite:
-    """The primary set: pairs of endpoints with the evidence verbatim in both. Nothing is fitted on it."""
-    found = list(_primary(categories))
+def _suite(name: str, title: str, groupings: tuple[Grouping, ...], items: Iterable[Item]) -> Suite:
+    """What both suites share: labels, prompts, inputs and measures."""
     return Suite(
-        name="evidence",
+        name=name,
         version=VERSION,
-        title="Same evidence, different targets: one diagnostic result under two causal claims",
+        title=f"Same evidence, different targets: {title}",
         licence="Apache-2.0",
         citation="Design after arXiv 2607.26929; all text is our own.",
         labels=LABELS,
         measures="evidence",
         prompts=PROMPTS,
         inputs=INPUTS,
-        groupings=(Grouping(name="pair", members=tuple(member for member, _ in found)),),
-        items=tuple(item for _, item in found),
+        groupings=groupings,
+        items=tuple(items),
     )
+
+
+def build_evidence(categories: Sequence[CategoryText]) -> Suite:
+    """The primary set: pairs of endpoints with the evidence verbatim in both. Nothing is fitted on it."""
+    found = list(_primary(categories))
+    pairs = Grouping(name="pair", members=tuple(member for member, _ in found))
+    return _suite("evidence", "one diagnostic result under two causal claims", (pairs,), (item for _, item in found))
 
 
 def build_development(categories: Sequence[CategoryText]) -> Suite:
     """The development set: scenarios with all four labels, on which readouts are selected and fitted."""
     found = list(_development(categories))
-    return Suite(
-        name="evidence-development",
-        version=VERSION,
-        title="Same evidence, different targets: the scenarios on which readouts are fitted",
-        licence="Apache-2.0",
-        citation="Design after arXiv 2607.26929; all text is our own.",
-        labels=LABELS,
-        measures="evidence",
-        prompts=PROMPTS,
-        inputs=INPUTS,
-        groupings=(
-            Grouping(name="scenario", members=tuple(scenario for scenario, _, _ in found)),
-            Grouping(name="evidence", members=tuple(shared for _, shared, _ in found)),
-        ),
-        items=tuple(item for _, _, item in found),
+    groupings = (
+        Grouping(name="scenario", members=tuple(scenario for scenario, _, _ in found)),
+        Grouping(name="evidence", members=tuple(shared for _, shared, _ in found)),
     )
+    title = "the scenarios on which readouts are fitted"
+    return _suite("evidence-development", title, groupings, (item for _, _, item in found))

@@ -15,9 +15,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from veridical.items import Suite
-from veridical.readouts.nulls import pairs_recovered, permuted_within
+from veridical.readouts.rows import Rows
 from veridical.readouts.text import VECTORIZERS, prepared_text
+from veridical.readouts.transfer import Task, fit
 from veridical.stats.permutation import permutation_p
 from veridical.suites.evidence.builder import build_development, build_evidence
 from veridical.suites.evidence.prompts import LABELS
@@ -147,29 +147,16 @@ class TextReadout:
         return self.pairs <= self.null_high
 
 
-def question(suite: Suite) -> list[str]:
-    """The text of every item's fields, as a text baseline sees it."""
-    return [" ".join(item.fields[field] for field in FIELDS) for item in suite.items]
-
-
 def text_readout(text: Sequence[CategoryText], answerer: str, draws: int = 1_000, seed: int = 0) -> TextReadout:
     """Fit a text baseline on the development set, answer the pairs, and again `draws` times on permuted labels."""
-    primary, development = build_evidence(text), build_development(text)
-    scenarios = [str(item.factors["scenario"]) for item in development.items]
-    prepared = prepared_text(answerer, question(development), scenarios, question(primary))
-    gold = [np.array([LABELS.index(item.gold[0]) for item in suite.items]) for suite in (development, primary)]
-    place = {item.id: position for position, item in enumerate(primary.items)}
-    pairs = [np.array([place[m.item] for m in members]) for members in primary.grouping("pair").sets().values()]
-    permuted = permuted_within(gold[0], prepared.groups, draws, np.random.default_rng(seed))
-    answers = prepared.choose(np.vstack([gold[0], permuted]), len(LABELS)).answers
-    observed, *null = pairs_recovered(answers, gold[1], pairs).tolist()
-    draws_of_null = np.array(null, dtype=np.float64)
+    task = Task(Rows.of(build_development(text)), Rows.of(build_evidence(text)))
+    prepared = prepared_text(answerer, task.fitted.texts(), task.fitted.groups, task.judged.texts())
+    outcome = fit(task, prepared, draws, seed)
+    assert outcome.null is not None
+    null = outcome.null.pairs.astype(np.float64)
+    observed = int(outcome.observed.pairs)
     return TextReadout(
-        answerer,
-        observed,
-        float(draws_of_null.mean()),
-        float(np.quantile(draws_of_null, 0.975)),
-        permutation_p(observed, draws_of_null),
+        answerer, observed, float(null.mean()), float(np.quantile(null, 0.975)), permutation_p(observed, null)
     )
 
 

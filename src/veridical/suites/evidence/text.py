@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -10,6 +9,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from veridical.errors import UserError
 from veridical.items import Frozen, Name
+from veridical.suites.toml_file import read_toml
 
 TEXT = Path(__file__).with_name("text")
 
@@ -134,12 +134,9 @@ class CategoryText(Frozen):
 
 def read_category(path: Path) -> CategoryText:
     """One file. Raises UserError, naming file and field, where it cannot be read or is malformed."""
+    table = read_toml(path)
     try:
-        return CategoryText.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read ({error.strerror}); give a readable TOML file") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: not valid TOML: {error}") from error
+        return CategoryText.model_validate(table)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])

@@ -7,7 +7,6 @@ that the aspectual awareness gap is a paired quantity (the design is ours; the p
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +27,7 @@ from veridical.suites.imperfective.sentences import (
     sentence,
     simple_past,
 )
+from veridical.suites.toml_file import read_toml
 
 QUADS_FILE = Path(__file__).with_name("quads.toml")
 
@@ -107,12 +107,7 @@ def read_lexicon(path: Path = QUADS_FILE) -> Lexicon:
 
     Raises UserError, naming file, entry and field, where it cannot be read or an entry is malformed.
     """
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read ({error.strerror}); give a readable TOML file") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: not valid TOML: {error}") from error
+    table = read_toml(path)
     try:
         lexicon = Lexicon.model_validate(table)
     except ValidationError as error:
