@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from veridical.stats.permutation import permutation_p
+from veridical.stats.permutation import sign_flip_p
 from veridical.stats.units import Floats
 
 EXACT = 16
@@ -19,13 +19,12 @@ def exact_sign_flip_p(differences: Floats, rng: np.random.Generator, draws: int 
     than `EXACT` differences are flipped at random.
     """
     f = len(differences)
+    if f > EXACT:
+        return sign_flip_p(differences, rng, draws)
     scale = float(np.abs(differences).max(initial=0.0))
     if scale == 0:
         return 1.0
     scaled = differences / scale
-    if f > EXACT:
-        signs = rng.integers(0, 2, size=(draws, f), dtype=np.int8) * 2.0 - 1.0
-        return permutation_p(abs(float(scaled.sum())), np.abs(signs @ scaled))
     # Each pattern has its mirror image: half of them are enough.
     patterns = np.arange(2 ** (f - 1))[:, None] >> np.arange(f)[None, :] & 1
     sums = np.abs((1 - 2 * patterns) @ scaled)
