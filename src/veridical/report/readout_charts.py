@@ -75,7 +75,7 @@ def _null(one: ReadOut, measure: str) -> Row | None:
     null = next((n for n in one.record.nulls if (n.answerer, n.input, n.measure) == (READOUT, "full", measure)), None)
     if draws is None or null is None:
         return None
-    edges = _edges(np.append(draws, null.observed))
+    edges = bin_edges(np.append(draws, null.observed))
     if edges is None:
         return None
     counts, _ = np.histogram(draws, bins=edges)
@@ -103,16 +103,20 @@ def _null(one: ReadOut, measure: str) -> Row | None:
     return chart(f"Null of {spaced(measure)}: labels permuted within their groups", told, [bars, rule], 220)
 
 
-def _edges(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None:
-    """Bins for a histogram: around each value where these are few (counts of pairs), else of equal width."""
+def bin_edges(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None:
+    """Bins for a histogram, each over the same number of attainable values.
+
+    Shares of a few items lie on a lattice; bins of another width hold now more of its points and now fewer, and draw
+    teeth that the draws do not have.
+    """
     distinct = np.unique(np.round(values, 9))
     if len(distinct) < 2:
         return None
     step = np.diff(distinct).min()
-    n = round(float((distinct[-1] - distinct[0]) / step)) + 1
-    if n <= BINS:
-        return np.asarray(distinct[0] + step * (np.arange(n + 1) - 0.5))
-    return np.linspace(distinct[0], distinct[-1], BINS + 1)
+    n_values = round(float((distinct[-1] - distinct[0]) / step)) + 1
+    width = -(-n_values // BINS)
+    n_bins = -(-n_values // width)
+    return np.asarray(distinct[0] + step * (width * np.arange(n_bins + 1) - 0.5))
 
 
 def _phrases(one: ReadOut) -> Row | None:
