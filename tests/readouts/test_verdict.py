@@ -49,13 +49,21 @@ DECODABLE = "linearly decodable at this position, and "
 @pytest.mark.parametrize(
     ("readout", "model", "options", "words", "characters", "expected"),
     [
-        (0.40, 0.40, 0.20, 0.05, 0.05, DECODABLE + "expressed"),
-        (0.40, 0.20, 0.40, 0.05, 0.05, DECODABLE + "expressed"),
+        (0.40, 0.40, 0.20, 0.05, 0.05, DECODABLE + "expressed ("),
+        (0.40, 0.20, 0.40, 0.05, 0.05, DECODABLE + "expressed in its option scores, not in its answers"),
         (0.40, 0.30, 0.30, 0.05, 0.05, DECODABLE + "not expressed"),
         # Not above what constant answers reach; not above one of the text baselines.
         (0.33, 0.40, 0.20, 0.05, 0.05, "expressed, and not linearly decodable"),
         (0.40, 0.40, 0.20, 0.05, -0.01, "expressed, and not linearly decodable"),
         (0.40, 0.30, 0.30, 0.00, 0.05, "neither linearly decodable"),
+        (
+            0.40,
+            0.30,
+            0.40,
+            0.00,
+            0.05,
+            "expressed in its option scores, not in its answers, and not linearly decodable",
+        ),
     ],
 )
 def test_each_threshold(

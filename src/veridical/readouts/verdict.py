@@ -3,23 +3,34 @@
 *Encoded* is always "linearly decodable at this position", and is said only where the whole interval of the readout's
 balanced accuracy lies above what constant answers reach, and it beats every text baseline fitted on the same questions
 by a paired difference whose interval lies above 0. *Expressed* is said where the whole interval of the model's own
-answers, or of a classifier on its option scores, lies above what constant answers reach. The thresholds are ours.
+answers lies above what constant answers reach; where only that of a classifier fitted on its option scores does, which
+has the readout's supervision, the sentence says so: such a model may answer the same to everything. The thresholds are
+ours.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 from veridical.items import Suite
 from veridical.judge.measure import Measure
 from veridical.judge.verdict import percent
 from veridical.readouts.answers import MODE, OPTION_LOGITS, READOUT, TEXT_BASELINES
 
-WORDS: Mapping[tuple[bool, bool], str] = {
-    (True, True): "linearly decodable at this position, and expressed",
-    (True, False): "linearly decodable at this position, and not expressed",
-    (False, True): "expressed, and not linearly decodable at this position beyond the text baselines",
-    (False, False): "neither linearly decodable at this position beyond the text baselines, nor expressed",
+Expressed = Literal["answers", "scores", "not"]
+
+WORDS: Mapping[tuple[bool, Expressed], str] = {
+    (True, "answers"): "linearly decodable at this position, and expressed",
+    (True, "scores"): "linearly decodable at this position, and expressed in its option scores, not in its answers",
+    (True, "not"): "linearly decodable at this position, and not expressed",
+    (False, "answers"): "expressed, and not linearly decodable at this position beyond the text baselines",
+    (
+        False,
+        "scores",
+    ): "expressed in its option scores, not in its answers, and not linearly decodable at this position "
+    "beyond the text baselines",
+    (False, "not"): "neither linearly decodable at this position beyond the text baselines, nor expressed",
 }
 
 
@@ -47,7 +58,8 @@ def _sentence(measures: Sequence[Measure], chance: float) -> str | None:
         if m.answerer == READOUT and "answerer" in (m.against or {})
     }
     beaten = all(name in against and _above(against[name], 0.0) for name in TEXT_BASELINES)
-    expressed = _above(model, chance) or (OPTION_LOGITS in whole and _above(whole[OPTION_LOGITS], chance))
+    in_scores = OPTION_LOGITS in whole and _above(whole[OPTION_LOGITS], chance)
+    expressed: Expressed = "answers" if _above(model, chance) else "scores" if in_scores else "not"
     parts = [f"readout {_rate(readout)}", f"answers {_rate(model)}"]
     if OPTION_LOGITS in whole:
         parts.append(f"option scores {_rate(whole[OPTION_LOGITS])}")
