@@ -62,7 +62,7 @@ DECODABLE = "linearly decodable at this position, and "
             0.40,
             0.00,
             0.05,
-            "expressed in its option scores, not in its answers, and not linearly decodable",
+            "expressed in its option scores, not in its answers, and not linearly",
         ),
     ],
 )
