@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -27,13 +27,16 @@ _NONE = -1
 Limit = int | Sequence[int]
 """Most new tokens: of every prompt, or one number a prompt."""
 
+Ends = Callable[[Sequence[int]], bool]
+"""Whether new tokens are a whole answer, though the last of them is no stop token."""
+
 
 @dataclass(frozen=True, slots=True)
 class Generated:
     """Token ids without the stop token, and why they end.
 
-    `stop`; `length` at the limit; `non_finite` where the logits of the next token were not numbers, so that there is
-    no best one.
+    `stop`, also where `Ends` said so, of which the last token is then one; `length` at the limit; `non_finite` where
+    the logits of the next token were not numbers, so that there is no best one.
     """
 
     tokens: tuple[int, ...]
@@ -53,10 +56,13 @@ class _Open:
 class Generator:
     """Greedy decoding of many prompts with one model."""
 
-    def __init__(self, model: PreTrainedModel, budget: Budget, stop: frozenset[int]) -> None:
+    def __init__(
+        self, model: PreTrainedModel, budget: Budget, stop: frozenset[int], ends: Ends = lambda tokens: False
+    ) -> None:
         self.model = model
         self.budget = budget
         self.stop = stop
+        self.ends = ends
 
     def generate(self, prompts: Sequence[tuple[int, ...]], max_new_tokens: Limit) -> Iterator[tuple[int, Generated]]:
         """(index, what was generated) for each non-empty prompt, as it is finished."""
@@ -98,7 +104,8 @@ class Generator:
         for slot in reversed(range(len(active))):
             sequence = active[slot]
             last = sequence.tokens[-1]
-            if last != _NONE and last not in self.stop and len(sequence.tokens) < sequence.limit:
+            ended = last == _NONE or last in self.stop or self.ends(sequence.tokens)
+            if not ended and len(sequence.tokens) < sequence.limit:
                 continue
             slots.leave(slot)
             active[slot] = active[-1]
@@ -106,7 +113,7 @@ class Generator:
             if last == _NONE or last in self.stop:
                 yield sequence.prompt, Generated(tuple(sequence.tokens[:-1]), "non_finite" if last == _NONE else "stop")
             else:
-                yield sequence.prompt, Generated(tuple(sequence.tokens), "length")
+                yield sequence.prompt, Generated(tuple(sequence.tokens), "stop" if ended else "length")
 
     def _next_batch(
         self, waiting: list[int], prompts: Sequence[tuple[int, ...]], n_shared: int, free: int
