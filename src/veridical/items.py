@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
@@ -142,6 +142,28 @@ class Grouping(Frozen):
         return {name: tuple(members) for name, members in sets.items()}
 
 
+_LATER = {"all_normalisations": False, "shots": 0, "examples": [], "delimiter": None}
+"""Fields of suites and prompts that came after the first runs, by default: left at it, they are not in the hash."""
+
+
+class Example(Frozen):
+    """A solved item that a prompt may show before the item that is asked: its question and its answer.
+
+    `withheld` are the ids of the items that it must not be shown to: itself, and those in a set with it.
+    """
+
+    text: Name
+    withheld: tuple[str, ...] = ()
+
+
+class Columns(NamedTuple):
+    """What judging reads of a suite's items, in their order: ids, labels of the choices, gold labels."""
+
+    ids: Sequence[str]
+    labels: Sequence[Sequence[str]]
+    gold: Sequence[Sequence[str]]
+
+
 class Suite(Frozen):
     """A named, versioned collection of item sets with its label space, prompts and measures.
 
@@ -150,6 +172,8 @@ class Suite(Frozen):
     `measures` names the measure set that judges it (`veridical.judge.MEASURE_SETS`).
     `classes` holds, by label, the names by which a sequence classifier may call it, compared casefolded; `pair`
     the two item fields that such a classifier is shown. Without `classes` no classifier can be asked.
+    With `all_normalisations` choices are scored without their context too, and accuracy is judged under every
+    normalisation. Every prompt shows the first `shots` of `examples` that are not withheld from the item.
     """
 
     name: Name
@@ -164,16 +188,19 @@ class Suite(Frozen):
     inputs: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     classes: Mapping[Name, Annotated[tuple[Name, ...], Field(min_length=1)]] = Field(default_factory=dict)
     pair: tuple[Name, Name] = ("premise", "hypothesis")
+    all_normalisations: bool = False
+    shots: Annotated[int, Field(ge=0)] = 0
+    examples: tuple[Example, ...] = ()
     groupings: tuple[Grouping, ...] = ()
     items: Annotated[tuple[Item, ...], Field(min_length=1)]
 
     @model_validator(mode="after")
     def _parts_agree(self) -> Self:
         ids: dict[str, int] = {}
-        for position, item in enumerate(self.items):
-            if item.id in ids:
-                raise ValueError(f"items {ids[item.id]} and {position} (from 0) have the same content")
-            ids[item.id] = position
+        for position, item in enumerate(self.columns.ids):
+            if item in ids:
+                raise ValueError(f"items {ids[item]} and {position} (from 0) have the same content")
+            ids[item] = position
         for grouping in self.groupings:
             places: set[tuple[str, str]] = set()
             for member in grouping.members:
@@ -210,10 +237,20 @@ class Suite(Frozen):
         were shuffled is the same suite.
         """
         content = self.model_dump(mode="json", exclude={"title", "licence", "citation"})
+        for part in (content, *content["prompts"]):
+            for name, default in _LATER.items():
+                if part.get(name, ...) == default:
+                    del part[name]
         content["items"] = sorted(digest(item, length=32) for item in content["items"])
         for grouping in content["groupings"]:
             grouping["members"] = sorted(digest(member, length=32) for member in grouping["members"])
         return digest(content)
+
+    @property
+    def columns(self) -> Columns:
+        """The items as columns. Not cached: a copy with other items would carry it along."""
+        items = self.items
+        return Columns([item.id for item in items], [item.labels for item in items], [item.gold for item in items])
 
     @cached_property
     def by_id(self) -> Mapping[str, Item]:
@@ -227,7 +264,7 @@ class Suite(Frozen):
         if name is None:
             if self.groupings:
                 return self.groupings[0]
-            return Grouping(name="item", members=tuple(Member(set=i.id, item=i.id) for i in self.items))
+            return Grouping(name="item", members=tuple(Member(set=i, item=i) for i in self.columns.ids))
         return {grouping.name: grouping for grouping in self.groupings}[name]
 
 

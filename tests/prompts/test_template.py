@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from veridical.prompts.template import Conversation, Message, Prompt
+from veridical.prompts.template import Conversation, Message, PlainText, Prompt
 
 PARTS = ("system", "user", "assistant")
 
@@ -61,12 +61,23 @@ def test_what_is_no_template_is_refused_with_prompt_and_part(template: str, part
 
 @pytest.mark.parametrize(
     "parts",
-    [{"user": ""}, {"user": " \n", "system": "\t"}, {"user": "", "system": "x", "plain": True}],
-    ids=["user", "white space", "plain"],
+    [{"user": ""}, {"user": " \n", "system": "\t"}],
+    ids=["user", "white space"],
 )
 def test_a_prompt_that_asks_nothing_is_refused(parts: dict[str, Any]) -> None:
     with pytest.raises(ValidationError, match="prompt 'ask' is empty"):
         Prompt(name="ask", **parts)
+
+
+def test_a_plain_prompt_is_put_as_it_stands_and_may_be_empty() -> None:
+    assert Prompt(name="ask", user="", plain=True).render({}, ()) == PlainText("")
+    assert Prompt(name="ask", user=" {{ q }} ", plain=True).render({"q": "one"}, ()) == PlainText(" one ")
+
+
+def test_a_delimiter_goes_with_a_plain_prompt() -> None:
+    assert Prompt(name="ask", user="x", plain=True, delimiter="").delimiter == ""
+    with pytest.raises(ValidationError, match="prompt 'ask' has a delimiter, which goes with a plain prompt"):
+        Prompt(name="ask", user="x", delimiter=" ")
 
 
 def test_one_part_is_enough() -> None:

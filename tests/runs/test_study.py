@@ -76,7 +76,7 @@ def test_the_manifest_says_what_makes_the_run_repeatable(tmp_path):
     study = veridical.run(suite, model=model, limit=2, seed=7, mode=["loglikelihood", "generate"], out=tmp_path)
     document = json.loads((study.runs[0].path / "manifest.json").read_text())
     assert document["schema"] == "veridical.run/1"
-    assert document["suites"] == [{"name": "toy", "version": "1", "content_hash": suite.content_hash}]
+    assert document["suites"] == [{"name": "toy", "version": "1", "content_hash": suite.content_hash, "shots": 0}]
     assert document["model"]["fingerprint"] == dict(model.fingerprint.parts)
     assert document["settings"] == {"seed": 7, "max_new_tokens": 512}
     assert document["calls"][0]["limit"] == 2

@@ -39,14 +39,15 @@ def test_a_built_in_suite_survives_a_file(name: str, tmp_path: Path) -> None:
 
 
 def test_the_list_counts_what_there_is() -> None:
-    for summary in list_suites():
+    own = [summary for summary in list_suites() if summary.items is not None]
+    for summary in own:
         suite = load(summary.name)
         assert summary.items == len(suite.items)
         assert summary.sets == len({member.set for member in suite.groupings[0].members})
         assert summary.prompts == tuple(prompt.name for prompt in suite.prompts)
         assert summary.licence == "Apache-2.0"
     names = ["imperfective", "imperfective-quads", "evidence", "evidence-development"]
-    assert [summary.name for summary in list_suites()] == names
+    assert [summary.name for summary in own] == names
 
 
 def test_an_unknown_name_is_told_with_the_nearest() -> None:

@@ -27,11 +27,18 @@ def command(
     data: Annotated[
         Path | None, typer.Option("--data", metavar="FILE", help="Your copy of the suite's published data.")
     ] = None,
+    data_dir: Annotated[
+        Path | None,
+        typer.Option("--data-dir", metavar="DIR", help="A folder of published files; each benchmark finds its own."),
+    ] = None,
+    shots: Annotated[
+        int, typer.Option("--shots", metavar="K", min=0, help="Solved examples before each item of a benchmark.")
+    ] = 0,
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N_SETS", min=1, help="Ask this many item sets only.")
     ] = None,
     seed: Annotated[
-        int, typer.Option("--seed", metavar="N", min=0, help="Chooses the sets of --limit and the resampling.")
+        int, typer.Option("--seed", metavar="N", min=0, help="Of the sets of --limit, --shots and resampling.")
     ] = 0,
     dtype: Dtype = "float32",
     device: Device = "auto",
@@ -62,6 +69,8 @@ def command(
             prompts=prompt or None,
             mode=mode or ["loglikelihood"],  # type: ignore[arg-type]  # checked there, with the nearest name
             data=data,
+            data_dir=data_dir,
+            shots=shots,
             limit=limit,
             seed=seed,
             dtype=dtype,

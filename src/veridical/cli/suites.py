@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from veridical.suites.registry import SuiteSummary
+
 
 def command() -> None:
-    """List the built-in suites: items, sets, prompts, licence."""
+    """List the suites and benchmarks by name: items, sets, prompts, licence."""
     from rich import box
     from rich.table import Table
 
@@ -13,15 +18,21 @@ def command() -> None:
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for heading in ("suite", "version", "items", "sets", "prompts", "licence"):
-        number = heading in ("items", "sets")
+        number = heading == "items"
         table.add_column(heading, justify="right" if number else "left", overflow="fold")
     for suite in list_suites():
         table.add_row(
             suite.name,
             suite.version,
-            f"{suite.items:,}",
-            f"{suite.sets:,}",
+            suite.data if suite.items is None else f"{suite.items:,}",
+            _sets(suite),
             ", ".join(suite.prompts),
             suite.licence,
         )
     results().print(table)
+
+
+def _sets(suite: SuiteSummary) -> str:
+    """`65 by verb`; of a benchmark, whose sets are not counted before they are read, what they are by."""
+    by = ", ".join(name for name in suite.groupings if name != "item")
+    return " by ".join(part for part in ("" if suite.sets is None else f"{suite.sets:,}", by) if part)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 
 import polars as pl
 
@@ -11,12 +12,15 @@ from veridical.errors import unknown
 from veridical.items import Status, Suite
 from veridical.judge.frame import SCHEMA
 
+_LABELS = pl.List(pl.String())
+
 ALWAYS = "always:"
 MAJORITY = "majority"
+CHANCE = "chance"
 
 
 def is_baseline(answerer: str) -> bool:
-    return answerer == MAJORITY or answerer.startswith(ALWAYS)
+    return answerer in (MAJORITY, CHANCE) or answerer.startswith(ALWAYS)
 
 
 def baseline_frame(
@@ -42,28 +46,33 @@ def baseline_frame(
     majority = majority_label(suite)
     if majority is not None:
         answers[MAJORITY] = majority
-    rows = [
-        (answerer, item.id, label)
-        for answerer, label in answers.items()
-        for item in suite.items
-        if label in item.labels
-    ]
-    frame = pl.DataFrame(rows, schema=["answerer", "item", "label"], orient="row")
+    ids, offered, _ = suite.columns
+    asked = pl.DataFrame({"item": ids, "offered": offered}, schema_overrides={"offered": _LABELS})
+    frame = pl.concat(
+        [
+            pl.DataFrame(schema={"answerer": pl.String(), "item": pl.String(), "label": pl.String()}),
+            *(
+                asked.filter(pl.col("offered").list.contains(label)).select(
+                    pl.lit(answerer).alias("answerer"), "item", pl.lit(label).alias("label")
+                )
+                for answerer, label in answers.items()
+            ),
+        ]
+    )
     key = {"suite": suite.name, "model": model, "prompt": prompt, "mode": mode, "input": input}
     constants = {**key, "order": 0, "repeat": 0, "status": Status.OK.value, "text": None, "detail": None}
     columns = {name: pl.lit(value) for name, value in constants.items()}
-    empty = {name: pl.lit(None) for name in ("labels", "scores", "label_mass", "margin")}
+    empty = {name: pl.lit(None) for name in SCHEMA if name not in columns and name not in frame.columns}
     return frame.with_columns(**columns, **empty).select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
 
 
 def suite_labels(suite: Suite) -> tuple[str, ...]:
     """The suite's label space: its own, then whatever else its items offer, in the order of appearance."""
-    offered = (choice.label for item in suite.items for choice in item.choices)
-    return tuple(dict.fromkeys((*suite.labels, *offered)))
+    return tuple(dict.fromkeys((*suite.labels, *chain.from_iterable(suite.columns.labels))))
 
 
 def majority_label(suite: Suite) -> str | None:
     """The most frequent gold label; ties go to the one that the suite names first. None without any gold."""
-    counts = Counter(label for item in suite.items for label in item.gold)
+    counts = Counter(chain.from_iterable(suite.columns.gold))
     ranked = [label for label in suite_labels(suite) if counts[label]]
     return max(ranked, key=lambda label: counts[label], default=None)

@@ -31,14 +31,23 @@ SCHEMA = pl.Schema(
         "label": pl.String(),
         "labels": pl.List(pl.String()),
         "scores": pl.List(pl.Float64()),
+        "tokens": pl.List(pl.Int64()),
+        "chars": pl.List(pl.Int64()),
+        "bytes": pl.List(pl.Int64()),
+        "unconditional": pl.List(pl.Float64()),
         "label_mass": pl.Float64(),
         "margin": pl.Float64(),
         "text": pl.String(),
         "detail": pl.String(),
     }
 )
-"""`label_mass` is the probability the model gives to the choices together; `margin` the difference in
-log-likelihood between the best and the second choice (near ties are small ones)."""
+"""`tokens`, `chars` and `bytes` are the lengths of the choices and `unconditional` their scores without a context, in
+parallel to `scores`, null where they are not known. `label_mass` is the probability the model gives to the choices
+together; `margin` the difference in log-likelihood between the best and the second choice (near ties are small
+ones)."""
+
+LENGTHS = ("tokens", "chars", "bytes", "unconditional")
+"""What other normalisations of `scores` need."""
 
 
 def frame_of(responses: Iterable[Response]) -> pl.DataFrame:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from veridical.errors import unknown
-from veridical.items import Factor
+from veridical.items import Factor, Suite
 from veridical.judge.answering import Answering
 from veridical.judge.estimate import Settings
 from veridical.judge.measure import Measure
@@ -31,23 +31,33 @@ def _no_records(_: Answering, __: Settings) -> Iterable[Measure]:
     return ()
 
 
+def _no_levels(_: Suite) -> Iterable[Measure]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class MeasureSet:
     """How one kind of suite is judged.
 
     `quantities` lists everything that is measured of one answering, with accuracy also by the factors asked
     for; `compared` is the part that is compared across prompts and models; `slices` are comparisons within
-    one answering; `records` are what is no mean of answers, with their intervals.
+    one answering; `records` are what is no mean of answers, with their intervals; `levels` what can be said of a
+    suite with no answers at all (the level of chance). `graded` says that answers are known as right or wrong alone,
+    so that how often two models give the same one says nothing.
     """
 
     quantities: Callable[[Answering, Sequence[str]], Iterable[Quantity]]
     compared: Callable[[Answering], Iterable[Quantity]]
     slices: Callable[[Answering], Iterable[SliceContrast]] = _none
     records: Callable[[Answering, Settings], Iterable[Measure]] = _no_records
+    levels: Callable[[Suite], Iterable[Measure]] = _no_levels
+    graded: bool = False
 
 
 MEASURE_SETS: dict[str, str] = {
     "accuracy": "veridical.judge.generic:MEASURE_SET",
+    "benchmark": "veridical.suites.commonsense.measures:MEASURE_SET",
+    "graded": "veridical.judge.generic:GRADED",
     "evidence": "veridical.suites.evidence.measures:MEASURE_SET",
     "imperfective": "veridical.suites.imperfective.measures:BETWEEN_SETS",
     "imperfective-quads": "veridical.suites.imperfective.measures:WITHIN_SETS",

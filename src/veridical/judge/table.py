@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -26,17 +28,26 @@ class SuiteTable:
 
     def __init__(self, suite: Suite) -> None:
         self.suite = suite
-        self.items: tuple[Item, ...] = suite.items
-        self.n_items = len(suite.items)
-        self.index = {item.id: position for position, item in enumerate(suite.items)}
-        named = [*suite.labels, *(choice.label for item in suite.items for choice in item.choices)]
-        self.labels = tuple(dict.fromkeys(named))
+        self.items: Sequence[Item] = suite.items
+        columns = suite.columns
+        self.n_items = len(columns.ids)
+        self.index = {item: position for position, item in enumerate(columns.ids)}
+        self.labels_of = columns.labels
+        self.labels = tuple(dict.fromkeys((*suite.labels, *chain.from_iterable(columns.labels))))
         self.code = {label: code for code, label in enumerate(self.labels)}
-        self._choices = self._pairs([item.labels for item in suite.items])
-        self._gold = self._pairs([item.gold for item in suite.items])
+        self._choices = self._pairs(columns.labels)
+        self._gold = self._pairs(columns.gold)
         self.n_choices = self._counts(self._choices)
         self.n_gold = self._counts(self._gold)
         self._place(suite.grouping())
+
+    def with_gold(self, system: str) -> SuiteTable:
+        """The table with another system's gold labels (`Item.golds`) in place of the items' own."""
+        other = copy(self)
+        other._gold = other._pairs([item.golds.get(system, ()) for item in self.items])
+        other.n_gold = other._counts(other._gold)
+        other.__dict__.pop("gradable", None)
+        return other
 
     def _pairs(self, labels: Sequence[Sequence[str]]) -> Ints:
         """(item, label) pairs as single numbers, sorted and unique."""

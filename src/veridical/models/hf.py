@@ -33,7 +33,7 @@ from veridical.models.protocol import (
     TokenSequence,
 )
 from veridical.models.tokens import SeparateEncoder, TextEncoder
-from veridical.prompts.chat import Rendered, delimiter, end_of_turn, render
+from veridical.prompts.chat import Rendered, end_of_turn, joined, render
 
 _OUT_OF_MEMORY = Outcome(Status.ERROR, detail="does not fit into memory, alone in a pass")
 
@@ -113,8 +113,8 @@ class HuggingFaceModel:
             context = TokenSequence(self.encoder.context(rendered[0]))
             return self._known(Request((context,), settings=settings or GenerationSettings(), notes=notes))
         contexts = rendered if len(rendered) > 1 else rendered * len(query.continuations)
-        joins = [delimiter(c, text) for c, text in zip(contexts, query.continuations, strict=True)]
-        pairs = list(zip(contexts, joins, query.continuations, strict=True))
+        given = zip(contexts, query.continuations, strict=True)
+        pairs = [(*joined(context, text, query.delimiter), text) for context, text in given]
         sequences = tuple(self.encoder.sequence(context, join, text) for context, join, text in pairs)
         alone = (
             self.encoder.unconditional(sequence, text, join)

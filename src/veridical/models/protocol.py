@@ -30,7 +30,8 @@ class Query:
     """A context and, to score choices, one continuation a choice.
 
     `contexts` holds one context for all choices, or one a choice. Without continuations the model is to
-    generate. `unconditional` asks for each continuation's score without its context as well. `classes` holds,
+    generate. `unconditional` asks for each continuation's score without its context as well. `delimiter` is what
+    stands between a context and a continuation; where it is None that is decided by what the two are. `classes` holds,
     for each choice, the names of the class that stands for it; it goes with a `TextPair` and no continuations.
     """
 
@@ -38,6 +39,7 @@ class Query:
     continuations: tuple[str, ...] = ()
     unconditional: bool = False
     classes: tuple[tuple[str, ...], ...] = ()
+    delimiter: str | None = None
 
     def __post_init__(self) -> None:
         if len(self.contexts) not in (1, len(self.continuations)):

@@ -88,6 +88,18 @@ def delimiter(rendered: Rendered, continuation: str) -> str:
     return "" if rendered.text[-1].isspace() or rendered.text[-1] in '([{"“' else " "
 
 
+def joined(rendered: Rendered, continuation: str, between: str | None) -> tuple[Rendered, str]:
+    """The context and what stands between it and its continuation, where the user of the text says what (`between`).
+
+    White space at the end of a context then goes to the continuation and is scored with it (a text that ends in a
+    space has other tokens than the same text in a longer one): lm-eval does the same.
+    """
+    if between is None:
+        return rendered, delimiter(rendered, continuation)
+    bare = rendered.text.rstrip()
+    return replace(rendered, text=bare), rendered.text[len(bare) :] + between
+
+
 def parse_template_arguments(pairs: Iterable[str]) -> dict[str, Any]:
     """Values for a chat template from `NAME=VALUE`: JSON where it is JSON (`false`, `3`), else the text.
 

@@ -78,7 +78,9 @@ class Prompt(BaseModel):
     withholds is undefined, and `{% if premise is defined %}` says what to do then.
     `answer` says what form of reply is asked for; a prompt that `reasons` needs mode `generate`.
     `orders` is how many rotations of the label order are asked where the user does not say; 0 stands for all.
-    `plain` puts `user` to the model as text, without a chat template (benchmarks scored by continuation).
+    `plain` puts `user` to the model as text, as it stands and without a chat template (benchmarks scored by
+    continuation); it may be empty. `delimiter` is what then stands between it and a choice; without one that is
+    decided where the prompt is put to a model (`prompts.chat.delimiter`).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -92,11 +94,13 @@ class Prompt(BaseModel):
     orders: int = Field(default=1, ge=0)
     glosses: Mapping[str, str] = Field(default_factory=dict)
     plain: bool = False
+    delimiter: str | None = None
 
     @model_validator(mode="after")
     def _templates_compile(self) -> Self:
-        asked = ("user",) if self.plain else ("system", "user", "assistant")
-        if not any(getattr(self, part).strip() for part in asked):
+        if self.delimiter is not None and not self.plain:
+            raise ValueError(f"prompt {self.name!r} has a delimiter, which goes with a plain prompt")
+        if not self.plain and not any(getattr(self, part).strip() for part in ("system", "user", "assistant")):
             raise ValueError(f"prompt {self.name!r} is empty: there is nothing to ask")
         for part in ("system", "user", "assistant"):
             try:
@@ -114,12 +118,12 @@ class Prompt(BaseModel):
 
         def part(name: str) -> str:
             try:
-                text = _compiled(getattr(self, name)).render(values).strip()
+                text = _compiled(getattr(self, name)).render(values)
             except Exception as error:  # division by zero, text plus number, ...: as in `_templates_compile`
                 raise ValueError(f"prompt {self.name!r}, {name} part: {_reason(error)}") from error
             if any("\ud800" <= letter <= "\udfff" for letter in text):
                 raise ValueError(f"prompt {self.name!r}, {name} part: it writes half of a character (a lone surrogate)")
-            return text
+            return text if self.plain else text.strip()
 
         if self.plain:
             return PlainText(part("user"))

@@ -20,7 +20,7 @@ from veridical.report.texts import GROUPS, is_difference, spaced
 
 Slice = frozenset[tuple[str, Factor]]
 
-REFERENCE_ANSWERERS = ("majority", OPTION_LOGITS, *TEXT_BASELINES)
+REFERENCE_ANSWERERS = ("majority", "chance", OPTION_LOGITS, *TEXT_BASELINES)
 """Answerers that stand for comparison beside a model, as every `always:LABEL` does."""
 
 TELIC_CLASSES = ("Creation", "Change_of_State", "Consumption", "Motion_to_Goal")
@@ -49,7 +49,7 @@ class Answering:
     @property
     def constant(self) -> bool:
         """Whether no model is asked: the row is the same for every model and prompt."""
-        return self.answerer == "majority" or self.answerer.startswith("always:")
+        return self.answerer in ("majority", "chance") or self.answerer.startswith("always:")
 
     @property
     def reference(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from veridical.errors import UserError
@@ -20,6 +20,7 @@ from veridical.runs.plan import FULL, Plan, Wishes, check_names, plan
 from veridical.runs.progress import Progress, Silent
 from veridical.runs.store import RunStore, check_items, lacking_suites, restore_items
 from veridical.runs.study import Study, default_out, run_folder
+from veridical.suites.registry import Data, read
 
 MAX_NEW_TOKENS = 512
 
@@ -32,6 +33,8 @@ def run(
     mode: Mode | Sequence[Mode] = "loglikelihood",
     inputs: Sequence[str] | None = None,
     data: str | Path | None = None,
+    data_dir: str | Path | None = None,
+    shots: int = 0,
     limit: int | None = None,
     seed: int = 0,
     dtype: str = "float32",
@@ -58,6 +61,8 @@ def run(
         mode: `loglikelihood`, `generate` or both; `classify` for sequence classifiers, which have no other.
         inputs: what to show of the items; `full` and every restricted input of the suite where None.
         data: a file in place of the suite's own items, for suites that read one.
+        data_dir: a folder of published files, in which each benchmark finds its own.
+        shots: how many solved items to show before each that is asked (benchmarks), chosen by `seed`.
         limit: at most this many item sets of each suite, chosen by `seed`; a larger limit only adds sets.
         orders: how many rotations of the label order to ask (0: all); each prompt's own number where None.
         batch_tokens: tokens in a batch; chosen by the engine where None.
@@ -87,7 +92,7 @@ def run(
         raise UserError(f"--max-new-tokens {max_new_tokens}: give 1 or more")
     if not models:
         raise UserError("no model is given: name at least one with --model")
-    plans = _plans(names, wishes, data)
+    plans = _plans(names, wishes, Data(_path(data), _path(data_dir), shots, seed))
     study = Path(out) if out is not None else default_out(names)
     settings = GenerationSettings(max_new_tokens)
     loading = Loading(dtype, device, batch_tokens, template_args or {})
@@ -130,20 +135,32 @@ def _names(given: str | Sequence[str] | None) -> tuple[str, ...] | None:
     return (given,) if isinstance(given, str) else tuple(given) or None
 
 
-def _plans(names: Sequence[str | Suite], wishes: Wishes, data: str | Path | None) -> list[Plan]:
-    from veridical.suites.registry import load
+def _path(given: str | Path | None) -> Path | None:
+    return None if given is None else Path(given)
 
-    if data is not None and len(names) != 1:
-        raise UserError(f"--data goes with one suite, not with {len(names)}")
-    path = None if data is None else Path(data)
+
+def _plans(names: Sequence[str | Suite], wishes: Wishes, data: Data) -> list[Plan]:
+    _check_data(names, data)
     suites: dict[str, Suite] = {}
-    for suite in (s if isinstance(s, Suite) else load(s, path) for s in names):
+    notes: dict[str, tuple[str, ...]] = {}
+    for suite, told in ((s, ()) if isinstance(s, Suite) else read(s, data) for s in names):
         if suites.setdefault(suite.name, suite).content_hash != suite.content_hash:
             raise UserError(f"two different suites are named {suite.name!r}: ask them in calls of their own")
+        notes[suite.name] = told
     check_names(list(suites.values()), wishes)
     for suite in suites.values():
         measure_set(suite.measures)
-    return [plan(suite, wishes) for suite in suites.values()]
+    plans = [plan(suite, wishes) for suite in suites.values()]
+    return [replace(one, skipped=(*notes[one.suite.name], *one.skipped)) for one in plans]
+
+
+def _check_data(names: Sequence[str | Suite], data: Data) -> None:
+    if data.file is not None and len(names) != 1:
+        raise UserError(f"--data goes with one suite, not with {len(names)}; --data-dir takes a folder of files")
+    if data.file is not None and data.folder is not None:
+        raise UserError("--data and --data-dir: give one of them")
+    if data.shots < 0:
+        raise UserError(f"--shots {data.shots}: give 0 or more")
 
 
 def _check_study(study: Path, plans: Sequence[Plan]) -> None:
@@ -194,7 +211,9 @@ def _told(name: str, tally: Tally) -> str:
 
 def _suite_entries(plans: Sequence[Plan]) -> tuple[manifests.SuiteEntry, ...]:
     return tuple(
-        manifests.SuiteEntry(name=p.suite.name, version=p.suite.version, content_hash=p.suite.content_hash)
+        manifests.SuiteEntry(
+            name=p.suite.name, version=p.suite.version, content_hash=p.suite.content_hash, shots=p.suite.shots
+        )
         for p in plans
     )
 

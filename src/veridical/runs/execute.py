@@ -50,7 +50,7 @@ def prepare(
             for ask in plan.asks:
                 put = query(plan.suite, ask)
                 request = model.prepare(put, settings if ask.mode == "generate" else None)
-                if put.unconditional and not request.unconditional:
+                if plan.suite.normalisation == "unconditional" and put.unconditional and not request.unconditional:
                     raise UserError(
                         f"model {model.name!r} gives no scores without context, which suite {plan.suite.name!r} "
                         "needs (its normalisation is 'unconditional'): ask another suite, or another model"

@@ -17,6 +17,7 @@ from veridical.judge.estimate import Settings
 from veridical.judge.frame import KEY, SCHEMA
 from veridical.judge.measure import Measure
 from veridical.judge.verdict import verdicts
+from veridical.judge.registry import measure_set
 from veridical.runs.files import json_bytes, replace
 from veridical.runs.load import Run, place
 from veridical.runs.plan import narrow
@@ -176,6 +177,7 @@ class Judgement:
             for items, part in coverage.items():
                 yield from self._measures(judge, narrow(suite, items), part)
             yield from self._measures(judge, suite, baseline_frame(suite))
+            yield from measure_set(suite.measures).levels(suite)
             # What was asked of some only (a run extended with another --limit) has nothing to be compared with.
             if coverage and (shared := frozenset.intersection(*coverage)):
                 part = frame.filter(pl.col("item").is_in(shared))

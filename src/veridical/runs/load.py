@@ -15,7 +15,7 @@ from veridical.errors import UserError
 from veridical.items import Item, Status, Suite
 from veridical.judge.answers import Reading, read_scores, read_text
 from veridical.judge.frame import SCHEMA
-from veridical.models.protocol import THINKING_OPEN
+from veridical.models.protocol import THINKING_OPEN, ChoiceScore
 from veridical.runs.files import check_path
 from veridical.runs.manifest import NAME, Manifest, is_run, read_manifest
 from veridical.runs.plan import FULL, MODES
@@ -135,6 +135,7 @@ def _answer(suite: Suite, item: Item, stored: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+            row |= _lengths(came.scores)
 def open_run(path: Path) -> Run:
     """The run in a folder. Raises UserError where the folder is not one."""
     if not path.exists():
@@ -146,6 +147,17 @@ def open_run(path: Path) -> Run:
 def run_folders(path: Path) -> list[Path]:
     """The run folders that a path names: itself, or those in a study folder, by name."""
     if is_run(path):
+def _lengths(scores: Sequence[ChoiceScore]) -> dict[str, Any]:
+    """What other normalisations need (`veridical.judge.frame.LENGTHS`)."""
+    alone = [score.unconditional for score in scores]
+    return {
+        "tokens": [score.n_tokens for score in scores],
+        "chars": [score.n_chars for score in scores],
+        "bytes": [score.n_bytes for score in scores],
+        "unconditional": None if None in alone else alone,
+    }
+
+
         return [path]
     if not path.is_dir():
         return []

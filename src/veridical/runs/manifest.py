@@ -40,12 +40,16 @@ class ModelEntry(Part):
 
 
 class SuiteEntry(Part):
-    """A suite that the run asks; the content hash is of the whole suite, whatever part was asked."""
+    """A suite that the run asks; the content hash is of the whole suite, whatever part was asked.
+
+    `shots` is the number of examples before each item; which they are is in the hash.
+    """
 
     name: str
     version: str
     content_hash: str
 
+    shots: int = 0
 
 class Call(Part):
     """One call that asked something, so that the run can be repeated."""
@@ -139,6 +143,10 @@ def check_suites(folder: Path, stored: Manifest, suites: Iterable[SuiteEntry]) -
         other = known.get(entry.name, entry)
         if (other.version, other.content_hash) != (entry.version, entry.content_hash):
             raise UserError(
+        if other.shots != entry.shots:
+            raise UserError(
+                f"{folder} holds suite {entry.name!r} with --shots {other.shots}, not {entry.shots}: use another --out"
+            )
                 f"{folder} holds suite {entry.name!r} version {other.version} (content {other.content_hash}),"
                 f" not version {entry.version} (content {entry.content_hash}): use another --out"
             )

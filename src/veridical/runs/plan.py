@@ -12,6 +12,8 @@ from veridical.errors import UserError, unknown
 from veridical.items import Grouping, Item, Mode, Suite, digest
 from veridical.models.protocol import Query
 from veridical.prompts.template import Context, PlainText, Prompt, TextPair, rotations
+from veridical.runs.shots import with_examples
+from veridical.runs.stored import StoredSuite
 
 MODES: tuple[Mode, ...] = ("loglikelihood", "generate", "classify")
 """The ways in which a model answers here."""
@@ -84,6 +86,8 @@ def take_sets(grouping: Grouping, limit: int, seed: int) -> list[str]:
 def narrow(suite: Suite, item_ids: Iterable[str]) -> Suite:
     """The suite with these items alone, and the groupings' members among them, in the suite's order."""
     kept = set(item_ids)
+    if isinstance(suite, StoredSuite):
+        return suite.narrowed(kept)
     groupings = tuple(
         Grouping(name=grouping.name, members=tuple(m for m in grouping.members if m.item in kept))
         for grouping in suite.groupings
@@ -106,8 +110,10 @@ def limited(suite: Suite, limit: int | None, seed: int) -> Suite:
 
 
 def fitting_prompts(suite: Suite, mode: Mode) -> tuple[Prompt, ...]:
-    """The suite's prompts that can be asked in this mode."""
-    return tuple(prompt for prompt in suite.prompts if mode == "generate" or not prompt.reasons)
+    """The suite's prompts that can be asked in this mode: a plain one names no answers, so its choices are scored."""
+    if mode == "generate":
+        return tuple(prompt for prompt in suite.prompts if not prompt.plain)
+    return tuple(prompt for prompt in suite.prompts if not prompt.reasons)
 
 
 def _bearer(fitting: Sequence[Prompt], prompts: Sequence[Prompt], wishes: Wishes) -> Prompt | None:
@@ -177,7 +183,7 @@ def plan(suite: Suite, wishes: Wishes) -> Plan:
         if left_out := [p.name for p in wanted if p not in prompts]:
             skipped.append(
                 f"{suite.name}: skipping {', '.join(left_out)} in mode {mode}: "
-                "a prompt that reasons needs --mode generate"
+                + ("its choices are to be scored" if mode == "generate" else "a prompt that reasons needs --mode generate")
             )
         for prompt in prompts:
             count = prompt.orders if wishes.orders is None else wishes.orders
@@ -238,10 +244,13 @@ def query(suite: Suite, ask: Ask) -> Query:
     contexts: tuple[Context, ...] = (context,)
     if any(choice.context is not None for choice in item.choices):
         contexts = tuple(context if c.context is None else PlainText(c.context) for c in item.choices)
+    if suite.shots:
+        contexts = with_examples(suite, item, contexts)
     return Query(
         contexts,
         tuple(choice.continuation for choice in item.choices),
-        unconditional=suite.normalisation == "unconditional",
+        unconditional=suite.all_normalisations or suite.normalisation == "unconditional",
+        delimiter=prompt.delimiter,
     )
 
 

@@ -16,12 +16,13 @@ from pydantic import ValidationError
 
 from veridical.errors import UserError
 from veridical.items import digest
-from veridical.judge.frame import SCHEMA
+from veridical.judge.frame import LENGTHS, SCHEMA
 from veridical.readouts.record import ReadoutRecord, Representation
 from veridical.runs.files import json_bytes, make_folder, parquet_bytes, read_part, replace, slug
 
 FOLDER = "readouts"
 COSINES = pl.Schema({"item": pl.String(), "layer": pl.Int64(), "cosine": pl.Float64()})
+_STORED = pl.Schema({name: kind for name, kind in SCHEMA.items() if name not in LENGTHS})
 _AGAIN = "move it away and run 'veridical readout' again"
 
 Draws = Mapping[str, npt.NDArray[np.float64]]
@@ -65,8 +66,9 @@ def read_readouts(run: Path, name: str) -> tuple[StoredReadout, ...]:
             record = ReadoutRecord.model_validate_json(path.read_bytes())
         except (OSError, ValidationError) as error:
             raise UserError(f"cannot read {path}: {str(error).splitlines()[0]}; {_AGAIN}") from error
-        answers = read_part(path.with_suffix(".parquet"), SCHEMA, _AGAIN)
-        found.append(StoredReadout(record, answers.with_columns(model=pl.lit(name))))
+        answers = read_part(path.with_suffix(".parquet"), _STORED, _AGAIN)
+        whole = pl.concat([pl.DataFrame(schema=SCHEMA), answers.with_columns(model=pl.lit(name))], how="diagonal")
+        found.append(StoredReadout(record, whole))
     return tuple(found)
 
 

@@ -1,6 +1,7 @@
 """Suites by name.
 
-A built-in suite is built when it is first asked for. Whatever is a path, or looks like one, is a suite file.
+A built-in suite is built when it is first asked for, a benchmark from the user's copy of its data each time. Whatever
+is a path, or looks like one, is a suite file.
 """
 
 from __future__ import annotations
@@ -10,10 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from veridical.errors import UserError, unknown
 from veridical.items import Suite
 from veridical.suites.files import read_suite
+
+if TYPE_CHECKING:
+    from veridical.suites.commonsense.task import Task
 
 
 def _imperfective() -> Suite:
@@ -69,17 +74,40 @@ BUILT_IN = {
 }
 
 
+def benchmarks() -> dict[str, Task]:
+    """The definitions of benchmarks, whose data are the user's copy."""
+    from veridical.suites.commonsense.catalogue import TASKS
+
+    return TASKS
+
+
 @dataclass(frozen=True, slots=True)
 class SuiteSummary:
-    """A line of the list of suites. `items` and `sets` (of the first grouping) are counts."""
+    """A line of the list of suites. `items` and `sets` (of the first grouping) are counts, None for a benchmark.
+
+    `groupings` names the sets; `data` says where the items come from.
+    """
 
     name: str
     title: str
     version: str
-    items: int
-    sets: int
+    items: int | None
+    sets: int | None
+    groupings: tuple[str, ...]
     prompts: tuple[str, ...]
     licence: str
+    data: str = "in the package"
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """What the user gives for a suite's items: a file of published data, or a folder of them; `shots` examples before
+    each item, drawn by `seed`."""
+
+    file: Path | None = None
+    folder: Path | None = None
+    shots: int = 0
+    seed: int = 0
 
 
 @cache
@@ -92,18 +120,38 @@ def load(name_or_path: str | Path, data: Path | None = None) -> Suite:
 
     Raises UserError for a name that is neither, for a file at fault, and for a suite that reads no data.
     """
+    return read(name_or_path, Data(file=data))[0]
+
+
+def read(name_or_path: str | Path, data: Data) -> tuple[Suite, tuple[str, ...]]:
+    """The suite as `load` has it, and what is to be told of how it was read."""
+    name = str(name_or_path)
+    task = benchmarks().get(name)
+    if task is not None:
+        from veridical.suites.commonsense.benchmark import benchmark
+        from veridical.suites.commonsense.copies import Copy
+
+        built = benchmark(task, Copy(data.file, data.folder), shots=data.shots, seed=data.seed)
+        return built.suite, built.notes
+    if data.shots:
+        raise UserError(f"--shots {data.shots}: suite {name!r} has no examples to show; benchmarks do")
+    return _own(name_or_path, data.file), ()
+
+
+def _own(name_or_path: str | Path, data: Path | None) -> Suite:
+    """A suite of the package's or of a file."""
     name = str(name_or_path)
     built_in = BUILT_IN.get(name)
     if data is not None:
         if built_in is None or built_in.read_data is None:
-            readers = ", ".join(suite.name for suite in BUILT_IN.values() if suite.read_data)
+            readers = ", ".join((*(suite.name for suite in BUILT_IN.values() if suite.read_data), *benchmarks()))
             raise UserError(f"--data {data}: suite {name!r} reads no published data; these do: {readers}")
         return built_in.read_data(data)
     if built_in is not None:
         return _built(name)
     if isinstance(name_or_path, Path) or _looks_like_path(name):
         return read_suite(Path(name_or_path))
-    raise unknown("suite", name, BUILT_IN)
+    raise unknown("suite", name, (*BUILT_IN, *benchmarks()))
 
 
 def _looks_like_path(name: str) -> bool:
@@ -112,8 +160,8 @@ def _looks_like_path(name: str) -> bool:
 
 
 def list_suites() -> tuple[SuiteSummary, ...]:
-    """What the package brings, in the order in which it is documented."""
-    return tuple(_summary(_built(name)) for name in BUILT_IN)
+    """What can be asked by name, in the order in which it is documented."""
+    return (*(_summary(_built(name)) for name in BUILT_IN), *map(_benchmark_summary, benchmarks().values()))
 
 
 def _summary(suite: Suite) -> SuiteSummary:
@@ -123,6 +171,23 @@ def _summary(suite: Suite) -> SuiteSummary:
         version=suite.version,
         items=len(suite.items),
         sets=len(suite.grouping().sets()),
+        groupings=tuple(grouping.name for grouping in suite.groupings),
         prompts=tuple(prompt.name for prompt in suite.prompts),
         licence=suite.licence,
+    )
+
+
+def _benchmark_summary(task: Task) -> SuiteSummary:
+    from veridical.suites.commonsense.build import prompt_of
+
+    return SuiteSummary(
+        name=task.name,
+        title=task.title,
+        version=task.version,
+        items=None,
+        sets=None,
+        groupings=tuple(sets.name for sets in task.sets),
+        prompts=(prompt_of(task).name,),
+        licence=task.licence,
+        data="needs your copy",
     )

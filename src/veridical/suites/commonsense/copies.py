@@ -1,0 +1,150 @@
+"""Finding a benchmark's rows: the user's file, a folder of the user's, or the Hugging Face hub."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from veridical.errors import UserError
+from veridical.suites.commonsense.rows import FORMATS, Row, read_rows, read_values, rows_of, with_values
+from veridical.suites.commonsense.task import Beside, Files, Hub, Listed, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """Where the user says the data are: one file, a folder of published files, or neither (the hub is asked)."""
+
+    file: Path | None = None
+    folder: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.folder is not None and not self.folder.is_dir():
+            what = "a file, not a folder; give it as --data" if self.folder.exists() else "no such folder"
+            raise UserError(f"--data-dir {self.folder}: {what}")
+
+
+def asked_rows(task: Task, copy: Copy) -> list[Row]:
+    """The rows that are asked, as published. Raises UserError where they are not to be had."""
+    rows = _published(task, copy)
+    beside = task.files.beside
+    return rows if beside is None else _with_originals(rows, beside, copy)
+
+
+def _published(task: Task, copy: Copy) -> list[Row]:
+    listed = task.files.listed
+    if listed is not None and (lists := _lists(task, listed, copy)):
+        return _listed(lists[0], listed, copy)
+    paths = _paths(task, copy, task.files.names)
+    if paths:
+        return [row for path in paths for row in read_labelled(path, task.files)]
+    if copy.folder is not None:
+        raise UserError(
+            f"{task.name}: none of its files is in {copy.folder}; looked for "
+            f"{', '.join((*_names(task, task.files.names), *(listed.names if listed else ())))}, "
+            f"there and in {_folders(task)}"
+        )
+    if task.files.hub is None:
+        raise UserError(f"{task.name} needs your copy of the data: give it with --data FILE or --data-dir DIR")
+    return _from_hub(task, task.files.hub, task.files.hub.split)
+
+
+def training_rows(task: Task, copy: Copy) -> list[Row] | None:
+    """The rows of a training split, for examples; None where there is none at hand."""
+    paths = _paths(task, Copy(folder=copy.file.parent if copy.file else copy.folder), task.files.train)
+    if paths:
+        return [row for path in paths for row in read_labelled(path, task.files)]
+    hub = task.files.hub
+    if copy.file is None and copy.folder is None and hub is not None and hub.train:
+        return _from_hub(task, hub, hub.train)
+    return None
+
+
+def read_labelled(path: Path, files: Files) -> list[Row]:
+    """A file's rows with their labels, from the file beside it where the rows have none."""
+    rows = read_rows(path)
+    if not files.labels or files.label in rows[0].values:
+        return rows
+    beside = path.with_name(files.labels.format(stem=path.stem))
+    if not beside.is_file():
+        raise UserError(f"{path}: its rows have no field {files.label!r}, and there is no {beside.name} beside it")
+    return with_values(rows, beside, files.label)
+
+
+LISTS = (".txt", ".lst")
+
+
+def _lists(task: Task, listed: Listed, copy: Copy) -> list[Path]:
+    if copy.file is not None:
+        return [copy.file] if copy.file.suffix.lower() in LISTS or copy.file.match("*ids*.json") else []
+    return _paths(task, copy, listed.names)
+
+
+def _listed(path: Path, listed: Listed, copy: Copy) -> list[Row]:
+    """The other benchmark's rows that a list names, in its own order."""
+    wanted = dict.fromkeys(read_values(path))
+    whole = asked_rows(listed.of, Copy(folder=path.parent) if copy.file else copy)
+    named = {row.text(listed.by).strip() if listed.by else str(row.number): row for row in whole}
+    if missing := [name for name in wanted if name not in named]:
+        what = f"field {listed.by!r}" if listed.by else "number, from 0,"
+        raise UserError(
+            f"{path}: {len(missing)} of {len(wanted)} values are the {what} of no row of {whole[0].source}, "
+            f"the first being {missing[0]!r}"
+        )
+    return [row for name, row in named.items() if name in wanted]
+
+
+def _with_originals(rows: Sequence[Row], beside: Beside, copy: Copy) -> list[Row]:
+    folder = copy.file.parent if copy.file else copy.folder
+    originals = asked_rows(beside.of, Copy(folder=folder))
+    found = []
+    for row in rows:
+        number = row.whole(beside.by)
+        if not 0 <= number < len(originals):
+            row.fail(
+                f"{number} is the number of no row of {originals[0].source}, which has {len(originals)}", beside.by
+            )
+        original = originals[number]
+        found.append(row.having(**{f"original.{name}": value for name, value in original.values.items()}))
+    return found
+
+
+def _paths(task: Task, copy: Copy, names: Sequence[str]) -> list[Path]:
+    if copy.folder is None:
+        return [copy.file] if copy.file else []
+    if not names:
+        return []
+    for folder in (copy.folder, *(copy.folder / name for name in (task.name, *task.files.folders))):
+        matching = (path for name in _names(task, names) for path in sorted(folder.glob(name)) if path.is_file())
+        if found := list(dict.fromkeys(matching)):
+            return found if task.files.every else found[:1]
+    return []
+
+
+def _names(task: Task, names: Sequence[str]) -> Iterator[str]:
+    """The names looked for. Those of the task's own come first, for the rows that are asked."""
+    if names is task.files.names:
+        yield from (f"{task.name}{ending}" for ending in FORMATS)
+    yield from names
+
+
+def _folders(task: Task) -> str:
+    return ", ".join(f"{name}/" for name in dict.fromkeys((task.name, *task.files.folders)))
+
+
+def _from_hub(task: Task, hub: Hub, split: str) -> list[Row]:
+    where = f"{task.name}: give your copy of the data with --data FILE or --data-dir DIR"
+    try:
+        from datasets import load_dataset
+    except ImportError as error:
+        raise UserError(f"{where}, or pip install datasets to have {hub.path} from the Hugging Face hub") from error
+    configs = (hub.config,) if isinstance(hub.config, str) else hub.config
+    rows: list[Row] = []
+    for config in configs:
+        try:
+            records = load_dataset(hub.path, config or None, split=split)
+        except Exception as error:  # no network, a gated set, a name that has moved: whatever the library raises
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise UserError(f"{where}; {hub.path} could not be had from the Hugging Face hub: {reason}") from error
+        rows += rows_of(({"config": config, **record} for record in records), f"{hub.path} ({split})")
+    return rows

@@ -1,0 +1,91 @@
+"""What benchmarks are judged by: what any suite is, accuracy under every normalisation, and the level of chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import fsum, prod
+
+import numpy as np
+
+from veridical.items import Factor, Suite
+from veridical.judge import generic
+from veridical.judge.answering import Answering
+from veridical.judge.baselines import CHANCE
+from veridical.judge.measure import Measure
+from veridical.judge.normalised import NORMALISATIONS, under
+from veridical.judge.quantity import Quantity
+from veridical.judge.registry import MeasureSet
+from veridical.judge.table import SuiteTable
+from veridical.judge.two_best import two_best_accuracy
+
+MOST_VALUES = 100
+"""Accuracy is given by each factor that has at most so many values. The number is ours (BLiMP has 67 paradigms)."""
+
+UNIFORM = "no interval: expected of a uniform guess"
+
+
+def factors(table: SuiteTable) -> tuple[str, ...]:
+    """The factors by which accuracy is given: those with several values, and not a value an item."""
+    names = dict.fromkeys(name for item in table.items for name in item.factors)
+    return tuple(name for name in names if 1 < len(table.values(name)) <= MOST_VALUES)
+
+
+def by_normalisation(answering: Answering) -> Iterator[Quantity]:
+    """Accuracy as it would be under each normalisation, slice `{"normalisation": "byte"}`, from the same scores."""
+    for name in NORMALISATIONS:
+        read = under(answering, name)
+        if read is not None:
+            yield from _sliced(generic.accuracy(read), {"normalisation": name})
+
+
+def by_system(answering: Answering) -> Iterator[Quantity]:
+    """Accuracy, of items and of sets, by another system of gold labels, slice `{"system": "pragmatic"}`."""
+    table = answering.table
+    for system in dict.fromkeys(name for item in table.items for name in item.golds):
+        read = replace(answering, table=table.with_gold(system))
+        yield from _sliced(generic.accuracy(read), {"system": system})
+        yield from _sliced(generic.set_accuracy(read), {"system": system})
+
+
+def _sliced(quantities: Iterator[Quantity], where: Mapping[str, Factor]) -> Iterator[Quantity]:
+    return (replace(quantity, slice={**quantity.slice, **where}) for quantity in quantities)
+
+
+def quantities(answering: Answering, by: Sequence[str] = ()) -> Iterator[Quantity]:
+    yield from generic.quantities(answering, tuple(dict.fromkeys((*by, *factors(answering.table)))))
+    yield from by_normalisation(answering)
+    yield from by_system(answering)
+    yield from two_best_accuracy(answering)
+
+
+def levels(suite: Suite) -> Iterator[Measure]:
+    """What a uniform guess is expected to get: of items, and of sets with every item right (guesses independent)."""
+    chance = {item.id: len(item.gold) / len(item.choices) for item in suite.items if item.gold}
+    sets = [[m.item for m in members if m.item in chance] for members in suite.grouping().sets().values()]
+    larger = [members for members in sets if len(members) > 1]
+    if chance:
+        n_sets = len(np.unique(SuiteTable(suite).set_of_item))
+        yield _level(suite, "accuracy", fsum(chance.values()) / len(chance), n_sets, len(chance))
+    if larger:
+        value = fsum(prod(chance[item] for item in members) for members in larger) / len(larger)
+        n_items = len({item for members in larger for item in members})
+        yield _level(suite, "set_accuracy", value, len(larger), n_items)
+
+
+def _level(suite: Suite, measure: str, value: float, n_sets: int, n_items: int) -> Measure:
+    return Measure(
+        suite=suite.name,
+        model="baseline",
+        answerer=CHANCE,
+        prompt="",
+        mode="",
+        measure=measure,
+        value=value,
+        interval=UNIFORM,
+        n_sets=n_sets,
+        n_items=n_items,
+    )
+
+
+MEASURE_SET = MeasureSet(quantities, generic.compared, levels=levels)

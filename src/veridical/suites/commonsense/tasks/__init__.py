@@ -1,0 +1,1 @@
+"""A module a benchmark (with its reworked version), each with its definitions in `TASKS`."""
