@@ -43,6 +43,14 @@ MEASURES: Mapping[str, MeasureText] = {
         "Pair consistency", "Share of sets that are right in both groups of a pair (A&C, B&D). 1 is best."
     ),
     "set_accuracy": MeasureText("Set accuracy", "Share of sets with every item right. 1 is best."),
+    "two_best_accuracy": MeasureText(
+        "Two best", "Share of items with two right answers whose two best choices are these two. 1 is best."
+    ),
+    "forced_choice": MeasureText(
+        "Forced choice",
+        "Share of pairs of opposite items that the model tells apart: each one's right answer is likelier in it than in "
+        "the other, whatever answer it likes. Guessing gets 1/2; 1 is best.",
+    ),
     "worst_of_set": MeasureText(
         "Worst of set",
         "Lowest probability of the gold label among the items of a set, averaged over sets. 1 is best: sure of every "
