@@ -181,10 +181,10 @@ def plan(suite: Suite, wishes: Wishes) -> Plan:
         prompts = [p for p in wanted if p in fitting]
         bearer = _bearer(fitting, prompts, wishes)
         if left_out := [p.name for p in wanted if p not in prompts]:
-            skipped.append(
-                f"{suite.name}: skipping {', '.join(left_out)} in mode {mode}: "
-                + ("its choices are to be scored" if mode == "generate" else "a prompt that reasons needs --mode generate")
+            why = (
+                "its choices are to be scored" if mode == "generate" else "a prompt that reasons needs --mode generate"
             )
+            skipped.append(f"{suite.name}: skipping {', '.join(left_out)} in mode {mode}: {why}")
         for prompt in prompts:
             count = prompt.orders if wishes.orders is None else wishes.orders
             for name, all_orders in _ask_inputs(suite, wishes, restricted=prompt is bearer):

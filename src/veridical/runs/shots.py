@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from veridical.errors import UserError
 from veridical.items import Item, Suite
@@ -38,7 +39,7 @@ def with_examples(suite: Suite, item: Item, contexts: Sequence[Context]) -> tupl
     before = "".join(f"{example}{BETWEEN}" for example in shown_examples(suite, item))
     each = plain if len(plain) > 1 else plain * len(item.choices)
     for context, choice in zip(each, item.choices, strict=True):
-        if _squeezed(context.text + " " + choice.continuation) in _squeezed(before):
+        if " ".join(f"{context.text} {choice.continuation}".split()) in _squeezed(before):
             raise UserError(
                 f"suite {suite.name!r}: the examples hold the item that is asked ({item.name or item.id}): "
                 "the training split repeats what is evaluated; take those rows out of it"
@@ -46,5 +47,6 @@ def with_examples(suite: Suite, item: Item, contexts: Sequence[Context]) -> tupl
     return tuple(PlainText(before + context.text) for context in plain)
 
 
+@lru_cache(maxsize=64)
 def _squeezed(text: str) -> str:
     return " ".join(text.split())

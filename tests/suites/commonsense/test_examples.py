@@ -10,9 +10,9 @@ import pytest
 
 from veridical.errors import UserError
 from veridical.items import Suite
+from veridical.prompts.template import PlainText
 from veridical.runs.plan import limited
 from veridical.runs.shots import shown_examples, with_examples
-from veridical.prompts.template import PlainText
 from veridical.suites.commonsense.benchmark import benchmark
 from veridical.suites.commonsense.catalogue import TASKS
 from veridical.suites.commonsense.copies import Copy
@@ -39,7 +39,7 @@ def test_examples_of_a_training_split_stand_solved_before_every_item() -> None:
 
 
 def test_examples_stand_before_each_filling_of_winogrande() -> None:
-    item, pairs = requests(built("winogrande", "winogrande", 1))[0]
+    _, pairs = requests(built("winogrande", "winogrande", 1))[0]
     example = pairs[0][0].split("\n\n")[0]
     assert example in {
         f"The {a} scratched the {b} because the {b} was softer."

@@ -102,7 +102,7 @@ def test_a_file_at_fault_is_told_in_one_line(name: str, content: str, told: str,
 def test_cp1252_is_told_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_bytes("goal\nplain\ncafé\n".encode("cp1252"))
-    with pytest.raises(UserError, match="line 3: not UTF-8 text"):
+    with pytest.raises(UserError, match=r"line 3: not UTF-8 text"):
         read_rows(path)
 
 
@@ -111,15 +111,15 @@ def test_a_missing_or_blank_field_is_told_with_file_line_and_field(tmp_path: Pat
     path.write_text("goal,label\n ,x\n")
     row = read_rows(path)[0]
     with pytest.raises(
-        UserError, match="rows.csv, line 2, field 'sol1': there is no such field; the row has goal, label"
+        UserError, match=r"rows.csv, line 2, field 'sol1': there is no such field; the row has goal, label"
     ):
         row.text("sol1")
-    with pytest.raises(UserError, match="rows.csv, line 2, field 'goal': it is blank"):
+    with pytest.raises(UserError, match=r"rows.csv, line 2, field 'goal': it is blank"):
         row.text("goal")
     assert row.maybe("goal") == row.maybe("sol1") == ""
-    with pytest.raises(UserError, match="field 'label': a whole number is needed, this is 'x'"):
+    with pytest.raises(UserError, match=r"field 'label': a whole number is needed, this is 'x'"):
         row.whole("label")
-    with pytest.raises(UserError, match="field 'label': a list is needed, this is text"):
+    with pytest.raises(UserError, match=r"field 'label': a list is needed, this is text"):
         row.texts("label")
 
 
@@ -136,10 +136,10 @@ def test_labels_beside_go_with_the_rows_in_order(tmp_path: Path) -> None:
         {"a": "x", "label": "0"},
         {"a": "y", "label": "1"},
     ]
-    with pytest.raises(UserError, match="labels.lst: 2 labels for 1 rows of file: are they of one split"):
+    with pytest.raises(UserError, match=r"labels.lst: 2 labels for 1 rows of file: are they of one split"):
         with_values(rows[:1], labels, "label")
     labels.write_text("0\n\n1\n")
-    with pytest.raises(UserError, match="line 2: the label is blank"):
+    with pytest.raises(UserError, match=r"line 2: the label is blank"):
         with_values([*rows, rows[0]], labels, "label")
 
 
