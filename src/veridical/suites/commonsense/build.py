@@ -58,7 +58,7 @@ def left_aside(task: Task, rows: Sequence[Row]) -> tuple[str, ...]:
     reasons = Counter(reason for row in rows if (reason := task.aside(row)))
     if not reasons:
         return ()
-    told = ", ".join(f"{n} {reason}" for reason, n in reasons.most_common())
+    told = ", ".join(f"{reason} ({n})" for reason, n in reasons.most_common())
     return (f"{task.name}: {reasons.total()} of {len(rows)} rows are left aside: {told}",)
 
 

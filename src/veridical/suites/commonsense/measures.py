@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import fsum, prod
+from math import comb, fsum, prod
 
 import numpy as np
 
@@ -15,9 +15,9 @@ from veridical.judge.baselines import CHANCE
 from veridical.judge.measure import Measure
 from veridical.judge.normalised import NORMALISATIONS, under
 from veridical.judge.quantity import Quantity
+from veridical.judge.ranking import forced_choice, opposite_pairs, two_best_accuracy, with_two_right
 from veridical.judge.registry import MeasureSet
 from veridical.judge.table import SuiteTable
-from veridical.judge.two_best import two_best_accuracy
 
 MOST_VALUES = 100
 """Accuracy is given by each factor that has at most so many values. The number is ours (BLiMP has 67 paradigms)."""
@@ -57,20 +57,28 @@ def quantities(answering: Answering, by: Sequence[str] = ()) -> Iterator[Quantit
     yield from by_normalisation(answering)
     yield from by_system(answering)
     yield from two_best_accuracy(answering)
+    yield from forced_choice(answering)
 
 
 def levels(suite: Suite) -> Iterator[Measure]:
     """What a uniform guess is expected to get: of items, and of sets with every item right (guesses independent)."""
+    table = SuiteTable(suite)
     chance = {item.id: len(item.gold) / len(item.choices) for item in suite.items if item.gold}
     sets = [[m.item for m in members if m.item in chance] for members in suite.grouping().sets().values()]
     larger = [members for members in sets if len(members) > 1]
     if chance:
-        n_sets = len(np.unique(SuiteTable(suite).set_of_item))
+        n_sets = len(np.unique(table.set_of_item))
         yield _level(suite, "accuracy", fsum(chance.values()) / len(chance), n_sets, len(chance))
     if larger:
         value = fsum(prod(chance[item] for item in members) for members in larger) / len(larger)
         n_items = len({item for members in larger for item in members})
         yield _level(suite, "set_accuracy", value, len(larger), n_items)
+    if (two_right := np.flatnonzero(with_two_right(table))).size:
+        value = fsum(1 / comb(int(n), 2) for n in table.n_choices[two_right]) / two_right.size
+        yield _level(suite, "two_best_accuracy", value, len(np.unique(table.set_of_item[two_right])), two_right.size)
+    pairs, members = opposite_pairs(table)
+    if pairs.size:
+        yield _level(suite, "forced_choice", 0.5, pairs.size, len(np.unique(members)))
 
 
 def _level(suite: Suite, measure: str, value: float, n_sets: int, n_items: int) -> Measure:
