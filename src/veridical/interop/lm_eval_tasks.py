@@ -1,0 +1,55 @@
+"""The harness's index of tasks, with what goes wrong in loading one told in a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lm_eval.tasks import TaskManager
+
+from veridical.errors import UserError
+
+
+class Tasks(TaskManager):  # type: ignore[misc]  # the harness has no types
+    """The tasks to ask: those of some folders and, with `own`, the harness's. `names` are what `prepare` was given.
+
+    They are loaded before a model is, so that a fault in them shows first; that loading serves the first model.
+    """
+
+    names: Sequence[str] = ()
+
+    def __init__(self, include_paths: Sequence[Path] = (), *, own: bool = True) -> None:
+        super().__init__(include_path=[str(path) for path in include_paths] or None, include_defaults=own)
+        self._ready: dict[str, Any] | None = None
+        self._unsafe: list[str] = []
+
+    def prepare(self, names: Sequence[str]) -> None:
+        """Load the tasks. Raises UserError where one cannot be."""
+        self.names = list(names)
+        self._ready = self.load(list(names))
+        self._unsafe = [name for name, task in self._ready["tasks"].items() if getattr(task, "UNSAFE_CODE", False)]
+
+    def load(self, task_list: Any) -> dict[str, Any]:
+        """As the harness loads them; once what `prepare` loaded."""
+        ready, self._ready = self._ready, None
+        if ready is not None:
+            return ready
+        try:
+            loaded: dict[str, Any] = super().load(task_list)
+        except Exception as error:  # a task is code and data of anybody's, which may fail in any way
+            told = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+            shown = ", ".join(str(name) for name in task_list[:3])
+            raise UserError(
+                f"the harness cannot load {shown}{', ...' if len(task_list) > 3 else ''}: {told}; are the task's files "
+                "whole, and its data at hand?"
+            ) from error
+        return loaded
+
+    def check_safe(self, *, allowed: bool) -> None:
+        """Raise UserError for a task that runs what a model wrote, unless that is allowed."""
+        if self._unsafe and not allowed:
+            raise UserError(
+                f"task {self._unsafe[0]!r} runs code that the model writes: give --confirm-run-unsafe-code, in a place "
+                "where that does no harm"
+            )
