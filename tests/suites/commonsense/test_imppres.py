@@ -11,8 +11,13 @@ import pytest
 
 from tests.suites.commonsense.asking import PUBLISHED, requests
 from tests.suites.commonsense.planted import judged, of_file, published, read_jsonl, write_jsonl
+from tests.suites.commonsense.test_copies import fake_datasets
 from veridical.errors import UserError
 from veridical.items import Suite
+from veridical.suites.commonsense.benchmark import benchmark
+from veridical.suites.commonsense.catalogue import TASKS
+from veridical.suites.commonsense.copies import Copy
+from veridical.suites.commonsense.tasks.imppres import SCALES
 
 IMPLICATURE = PUBLISHED / "imppres" / "implicature"
 PRESUPPOSITION = PUBLISHED / "imppres" / "presupposition"
@@ -151,6 +156,24 @@ def test_absent_fields_of_the_hub_are_no_factors(tmp_path: Path) -> None:
     theirs = of_file("presupposition", write_jsonl(tmp_path / "change_of_state.jsonl", rows)).suite
 
     assert theirs.content_hash == published("presupposition", ".").suite.content_hash
+
+
+def test_every_scale_is_had_from_the_hub_which_names_its_only_split_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """facebook/imppres has, for instance, the one split `modals` in its configuration `implicature_modals`."""
+    asked: list[str] = []
+
+    def load(path: str, config: str, split: str | None) -> dict[str, list[dict[str, object]]]:
+        assert (path, split) == ("facebook/imppres", None)
+        asked.append(config)
+        scale = config.removeprefix("implicature_")
+        file = IMPLICATURE / f"{scale}.jsonl"
+        return {scale: read_jsonl(file) if file.is_file() else []}
+
+    fake_datasets(monkeypatch, load)
+    suite = benchmark(TASKS["implicature"], Copy()).suite
+
+    assert asked == [f"implicature_{scale}" for scale in SCALES]
+    assert len(suite.items) == 36
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from veridical.errors import UserError
@@ -142,9 +143,11 @@ def _from_hub(task: Task, hub: Hub, split: str) -> list[Row]:
     rows: list[Row] = []
     for config in configs:
         try:
-            records = load_dataset(hub.path, config or None, split=split)
+            loaded = load_dataset(hub.path, config or None, split=split or None)
+            records = loaded if split else chain.from_iterable(loaded.values())
         except Exception as error:  # no network, a gated set, a name that has moved: whatever the library raises
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise UserError(f"{where}; {hub.path} could not be had from the Hugging Face hub: {reason}") from error
-        rows += rows_of(({"config": config, **record} for record in records), f"{hub.path} ({split})")
+        source = f"{hub.path} ({', '.join(part for part in (config, split) if part)})"
+        rows += rows_of(({"config": config, **record} for record in records), source)
     return rows

@@ -29,7 +29,8 @@ LETTERS = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 class Hub:
     """Where the Hugging Face hub has the data: `datasets.load_dataset(path, config, split=...)`.
 
-    Several configurations are read one after another, each row with its name under `config`.
+    Several configurations are read one after another, each row with its name under `config`. Without `split` every
+    split of theirs is read.
     """
 
     path: str
