@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from tests.suites.commonsense.asking import PUBLISHED, requests
 from tests.suites.commonsense.planted import judged, of_file, published, read_jsonl, write_jsonl
 from veridical.errors import UserError
+from veridical.suites.commonsense.benchmark import benchmark
+from veridical.suites.commonsense.catalogue import TASKS
+from veridical.suites.commonsense.copies import Copy
 
 VIROLOGY = PUBLISHED / "mmlu-redux" / "virology.jsonl"
 
@@ -47,6 +51,18 @@ def test_the_subject_is_the_files_name_or_the_rows_own(tmp_path: Path) -> None:
 
     assert {item.factors["subject"] for item in suite.items} == {"virology"}
     assert judged(published("mmlu-redux").suite, lambda item: "A")("accuracy", subject="us_foreign_policy").value == 0.5
+
+
+def test_the_hubs_own_files_are_read_by_subject(tmp_path: Path) -> None:
+    """edinburgh-dawg/mmlu-redux-2.0 has <subject>/data-00000-of-00001.arrow."""
+    for subject in ("virology", "us_foreign_policy"):
+        folder = tmp_path / "mmlu-redux-2.0" / subject
+        folder.mkdir(parents=True)
+        rows = read_jsonl(PUBLISHED / "mmlu-redux" / f"{subject}.jsonl")
+        pl.DataFrame(rows).write_ipc_stream(folder / "data-00000-of-00001.arrow")
+    suite = benchmark(TASKS["mmlu-redux"], Copy(folder=tmp_path)).suite
+
+    assert {item.id for item in suite.items} == {item.id for item in published("mmlu-redux").suite.items}
 
 
 def test_a_file_of_no_known_subject_is_refused(tmp_path: Path) -> None:

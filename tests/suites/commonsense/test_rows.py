@@ -30,10 +30,12 @@ def write(folder: Path, ending: str) -> Path:
             frame.write_csv(path, separator="\t")
         case ".parquet":
             frame.write_parquet(path)
+        case ".arrow":
+            frame.write_ipc_stream(path)
     return path
 
 
-@pytest.mark.parametrize("ending", [".jsonl", ".json", ".csv", ".tsv", ".parquet"])
+@pytest.mark.parametrize("ending", [".jsonl", ".json", ".csv", ".tsv", ".parquet", ".arrow"])
 def test_every_format_gives_the_same_rows(ending: str, tmp_path: Path) -> None:
     rows = read_rows(write(tmp_path, ending))
     assert [dict(row.values) for row in rows] == ROWS
@@ -86,6 +88,7 @@ def test_a_byte_order_mark_and_blank_lines_are_no_rows(tmp_path: Path) -> None:
         ("rows.csv", 'a,b\n1,"2\n3,4\n', "is a quotation mark left open"),
         ("rows.csv", "a,b\n", "no rows"),
         ("rows.parquet", "not parquet", "not a Parquet file"),
+        ("rows.arrow", "not arrow", "not an Arrow stream"),
         ("rows.xlsx", "x", r"unknown kind of file '.xlsx'; these are read: .jsonl, .json, .csv, .tsv, .parquet"),
         ("rows.jsonl", "", "the file is empty"),
     ],

@@ -16,6 +16,7 @@ from veridical.judge.table import SuiteTable
 from veridical.suites.commonsense.measures import levels
 
 FILE = PUBLISHED / "trip" / "trip-ClozeTest.jsonl"
+ORDER = PUBLISHED / "trip" / "trip-OrderTest.jsonl"
 
 
 def test_a_story_is_asked_about_by_itself() -> None:
@@ -46,6 +47,14 @@ def test_pairs_are_sets_and_a_story_of_two_pairs_is_asked_once() -> None:
     assert len(suite.items) == 7
     assert set(sets) == {"cloze 12-C0", "cloze 12-C1", "cloze 15-C0", "order 20-O0"}
     assert {tuple(sorted(m.role for m in members)) for members in sets.values()} == {("implausible", "plausible")}
+
+
+def test_what_was_changed_is_known_from_the_stories_or_the_file(tmp_path: Path) -> None:
+    """Examples of both kinds may have one id; a file of both says in each story what it is."""
+    rows = [row | {"example_id": "7"} for row in (*read_jsonl(FILE)[2:], *read_jsonl(ORDER))]
+    both = of_file("trip", write_jsonl(tmp_path / "all.jsonl", rows)).suite
+
+    assert set(both.grouping("pair").sets()) == {"cloze 7", "order 7"}
 
 
 def test_pairs_that_share_a_story_are_resampled_together() -> None:

@@ -1,6 +1,6 @@
 """Rows of published files, whatever their format, and what a row is asked for.
 
-JSON Lines, JSON, CSV, TSV, Parquet, and plain lists of one value a line. A row knows where it stands, so that
+JSON Lines, JSON, CSV, TSV, Parquet, Arrow, and plain lists of one value a line. A row knows where it stands, so that
 whatever it lacks is told with file, line and field.
 """
 
@@ -201,16 +201,19 @@ def _delimited(delimiter: str) -> Callable[[Path], Iterator[Row]]:
     return read
 
 
-def _parquet(path: Path) -> Iterator[Row]:
-    import polars as pl
+def _columnar(name: str, reader: str) -> Callable[[Path], Iterator[Row]]:
+    def read(path: Path) -> Iterator[Row]:
+        import polars as pl
 
-    try:
-        frame = pl.read_parquet(io.BytesIO(path.read_bytes()))
-    except OSError as error:
-        raise unreadable(path, error) from error
-    except pl.exceptions.PolarsError as error:
-        raise UserError(f"{path}: not a Parquet file: {str(error).splitlines()[0]}") from error
-    yield from rows_of(frame.iter_rows(named=True), str(path))
+        try:
+            frame = getattr(pl, reader)(io.BytesIO(path.read_bytes()))
+        except OSError as error:
+            raise unreadable(path, error) from error
+        except pl.exceptions.PolarsError as error:
+            raise UserError(f"{path}: not {name}: {str(error).splitlines()[0]}") from error
+        yield from rows_of(frame.iter_rows(named=True), str(path))
+
+    return read
 
 
 def rows_of(records: Iterable[Mapping[str, Any]], source: str) -> Iterator[Row]:
@@ -230,5 +233,6 @@ FORMATS: Mapping[str, Callable[[Path], Iterable[Row]]] = {
     ".json": _json,
     ".csv": _delimited(","),
     ".tsv": _delimited("\t"),
-    ".parquet": _parquet,
+    ".parquet": _columnar("a Parquet file", "read_parquet"),
+    ".arrow": _columnar("an Arrow stream, as the library datasets writes it", "read_ipc_stream"),
 }

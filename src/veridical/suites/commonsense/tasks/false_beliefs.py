@@ -77,7 +77,7 @@ FALSE_BELIEFS = Task(
     name="false-beliefs",
     title="False Beliefs: where a person thinks that a thing is",
     axis="social",
-    licence="not stated; your copy",
+    licence="see your copy",
     citation="Trott et al. (2023), Cognitive Science 47(7); github.com/seantrott/open_llm_tom, data/raw/fb.csv",
     files=Files(names=("fb.csv",), folders=("false_beliefs", "data/raw", "open_llm_tom/data/raw")),
     fields={"passage": passage},

@@ -42,7 +42,7 @@ INDIRECT_REQUESTS = Task(
     name="indirect-requests",
     title="Indirect Requests: whether a remark is a request, given what the speaker knows",
     axis="pragmatic",
-    licence="not stated; your copy",
+    licence="see your copy",
     citation="Trott & Bergen (2018; 2020, Discourse Processes 57); github.com/seantrott/open_llm_tom, data/raw/ir.csv",
     files=Files(names=("ir.csv",), folders=("indirect_requests", "data/raw", "open_llm_tom/data/raw")),
     fields={

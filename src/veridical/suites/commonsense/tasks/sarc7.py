@@ -42,7 +42,7 @@ SARC7 = Task(
     name="sarc7",
     title="SARC7: seven kinds of sarcasm in dialogue",
     axis="social",
-    licence="not stated (its dialogues are MUStARD's, MIT); your copy",
+    licence="see your copy (MUStARD's dialogues: MIT)",
     citation="SARC7 (2025), github.com/langlglang/sarc7; dialogues of MUStARD, Castro et al. (2019)",
     files=Files(names=("sarcasmdata.json", "sarcasm_data.json"), folders=("data",)),
     fields={"dialogue": dialogue, "speaker": "speaker", "utterance": lambda row: row.text("utterance").strip()},

@@ -57,7 +57,7 @@ TIMEDIAL = Task(
         "the published file."
     ),
     ours=(
-        "The words of the prompt, and the order of the spans, which their texts decide.",
+        "The words of the prompt; spans normalised by their length in characters, in an order that their texts decide.",
         "Accuracy counts an answer that is either of the right two (a uniform guess scores 1/2); "
         "`two_best_accuracy` is the paper's, both right ones above both wrong ones (1/6).",
     ),

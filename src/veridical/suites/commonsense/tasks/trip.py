@@ -14,6 +14,7 @@ from veridical.suites.commonsense.rows import Row
 from veridical.suites.commonsense.task import Files, Hub, Sets, Task, fixed
 
 ROLES = ("plausible", "implausible")
+CHANGES = ("cloze", "order")
 
 
 def _stories(row: Row) -> Iterator[Row]:
@@ -35,20 +36,25 @@ def _aside(row: Row) -> str:
     return "" if row.whole("label") in (0, 1) else "neither story is the plausible one"
 
 
-def _kind(row: Row) -> str:
-    """`cloze` or `order`: what was changed; from the example's id, the file or the hub's split."""
-    for text in (row.maybe("example_id"), PurePath(row.source).name):
-        for kind in ("cloze", "order"):
-            if kind in text.casefold():
-                return kind
+def _change(row: Row) -> str:
+    """`cloze` (another sentence) or `order` (two sentences swapped), as the stories or the file's name say."""
+    types = [str(story.get("type")) for story in row.values.get("stories", ()) if isinstance(story, dict)]
+    for text in (*types, PurePath(row.source).stem):
+        found = [change for change in CHANGES if change in text.casefold()]
+        if len(found) == 1:
+            return found[0]
     return ""
+
+
+def _pair(row: Row) -> str:
+    return f"{_change(row)} {row.text('example_id')}".strip()
 
 
 TRIP = Task(
     name="trip",
     title="TRIP: stories that could happen and stories that could not",
     axis="event",
-    licence="not stated; your copy",
+    licence="see your copy",
     citation="Storks et al. (2021), Tiered Reasoning for Intuitive Physics, Findings of EMNLP; sled-umich/TRIP (hub)",
     files=Files(
         names=("trip-ClozeTest.jsonl", "trip-OrderTest.jsonl"),
@@ -61,9 +67,9 @@ TRIP = Task(
     choices=fixed("Yes", "No"),
     labels=("Yes", "No"),
     gold=lambda row: "Yes" if row.text("role") == ROLES[0] else "No",
-    id=lambda row: f"{row.text('example_id')} {row.text('role')}",
-    factors={"role": "role", "change": _kind},
-    sets=(Sets(name="pair", set=lambda row: f"{_kind(row)} {row.text('example_id')}".strip(), role="role"),),
+    id=lambda row: f"{_pair(row)} {row.text('role')}",
+    factors={"role": "role", "change": _change},
+    sets=(Sets(name="pair", set=_pair, role="role"),),
     normalisation="sum",
     aside=_aside,
     unpack=_stories,
