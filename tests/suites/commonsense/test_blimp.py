@@ -75,6 +75,16 @@ def test_the_67_paradigms_of_the_real_file_have_100_pairs_each(real: Suite) -> N
     assert counts == dict.fromkeys(PARADIGMS, 100)
 
 
+def test_the_two_spellings_of_one_field_are_one(real: Suite) -> None:
+    """`syntax_semantics` 1,300 times and `syntax/semantics` 100 times in the file."""
+    assert Counter(item.factors["field"] for item in real.items) == {
+        "syntax": 2600,
+        "morphology": 1800,
+        "syntax_semantics": 1400,
+        "semantics": 900,
+    }
+
+
 def test_gold_of_every_real_pair_is_its_acceptable_sentence(real: Suite) -> None:
     lines = [json.loads(line) for line in REAL_FILE.read_text(encoding="utf-8").splitlines()]
     acceptable = {f"{line['UID']} {line['pairID']}": line["sentence_good"] for line in lines}

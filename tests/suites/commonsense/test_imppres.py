@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from tests.suites.commonsense.asking import PUBLISHED, requests
@@ -156,6 +157,18 @@ def test_absent_fields_of_the_hub_are_no_factors(tmp_path: Path) -> None:
     theirs = of_file("presupposition", write_jsonl(tmp_path / "change_of_state.jsonl", rows)).suite
 
     assert theirs.content_hash == published("presupposition", ".").suite.content_hash
+
+
+def test_the_hubs_parquet_files_are_found_by_their_configuration(tmp_path: Path) -> None:
+    folder = tmp_path / "imppres" / "implicature_quantifiers"
+    folder.mkdir(parents=True)
+    rows = [
+        {k: v for k, v in row.items() if k != "sentence1"} | {"premise": row["sentence1"]}
+        for row in read_jsonl(IMPLICATURE / "quantifiers.jsonl")
+    ]
+    pl.DataFrame(rows).write_parquet(folder / "quantifiers-00000-of-00001.parquet")
+
+    assert len(benchmark(TASKS["implicature"], Copy(folder=tmp_path)).suite.items) == 24
 
 
 def test_every_scale_is_had_from_the_hub_which_names_its_only_split_after_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,6 +83,11 @@ def _pair(row: Row) -> str:
     return f"{row.text('UID')} {row.text('pairID' if row.has('pairID') else 'pair_id')}"
 
 
+def _field(row: Row) -> str:
+    """The field; one paradigm writes `syntax/semantics` where the others write `syntax_semantics`."""
+    return row.maybe("field").strip().replace("/", "_")
+
+
 BLIMP = Task(
     name="blimp",
     title="BLiMP: minimal pairs of acceptable and unacceptable sentences",
@@ -90,7 +95,7 @@ BLIMP = Task(
     licence="CC BY 4.0",
     citation="Warstadt et al. (2020), BLiMP, TACL 8; github.com/alexwarstadt/blimp",
     files=Files(
-        names=("blimp*.jsonl", *(f"{paradigm}.jsonl" for paradigm in PARADIGMS)),
+        names=("blimp*.jsonl", *(f"{name}{ending}" for name in PARADIGMS for ending in (".jsonl", "/*.parquet"))),
         folders=("data", "blimp/data"),
         every=True,
         hub=Hub(path="nyu-mll/blimp", config=PARADIGMS, split="train"),
@@ -101,7 +106,7 @@ BLIMP = Task(
     gold=lambda row: 0,
     shuffle=True,
     id=_pair,
-    factors={"paradigm": "UID", "phenomenon": "linguistics_term", "field": "field"},
+    factors={"paradigm": "UID", "phenomenon": "linguistics_term", "field": _field},
     sets=(Sets(name="pair", set=_pair), Sets(name="paradigm", set="UID")),
     normalisation="sum",
     lm_eval="blimp",

@@ -114,8 +114,8 @@ IMPLICATURE = Task(
     licence="CC BY-NC 4.0 (your copy)",
     citation="Jeretič et al. (2020), IMPPRES, ACL; github.com/facebookresearch/Imppres",
     files=Files(
-        names=tuple(f"{scale}.jsonl" for scale in SCALES),
-        folders=("IMPPRES/implicature", "imppres/implicature"),
+        names=(*(f"{scale}.jsonl" for scale in SCALES), *(f"implicature_{scale}/*.parquet" for scale in SCALES)),
+        folders=("IMPPRES/implicature", "imppres/implicature", "imppres"),
         every=True,
         hub=Hub(path="facebook/imppres", config=tuple(f"implicature_{scale}" for scale in SCALES), split=""),
     ),
@@ -149,8 +149,8 @@ PRESUPPOSITION = Task(
     licence="CC BY-NC 4.0 (your copy)",
     citation="Jeretič et al. (2020), IMPPRES, ACL; github.com/facebookresearch/Imppres",
     files=Files(
-        names=tuple(f"{trigger}.jsonl" for trigger in TRIGGERS),
-        folders=("IMPPRES/presupposition", "imppres/presupposition"),
+        names=(*(f"{name}.jsonl" for name in TRIGGERS), *(f"presupposition_{name}/*.parquet" for name in TRIGGERS)),
+        folders=("IMPPRES/presupposition", "imppres/presupposition", "imppres"),
         every=True,
         hub=Hub(path="facebook/imppres", config=tuple(f"presupposition_{trigger}" for trigger in TRIGGERS), split=""),
     ),

@@ -39,8 +39,8 @@ TIMEDIAL = Task(
     licence="CC BY-NC-SA 4.0 (your copy)",
     citation="Qin et al. (2021), TimeDial, ACL; github.com/google-research-datasets/TimeDial",
     files=Files(
-        names=("timedial.json", "time_dial.json", "test.json"),
-        folders=("time_dial", "TimeDial"),
+        names=("timedial.json", "time_dial.json", "test.json", "test*.parquet"),
+        folders=("time_dial", "TimeDial", "time_dial/data"),
         hub=Hub(path="google-research-datasets/time_dial", split="test"),
     ),
     fields={"dialogue": dialogue},
