@@ -22,6 +22,7 @@ from veridical.errors import printable
 from veridical.items import Suite
 from veridical.judge.measure import Measure
 from veridical.report.answer_table import Column, answer_rows, answer_table, estimates, grid, not_ok_line, value_of
+from veridical.report.benchmark_table import benchmark_table, is_benchmark
 from veridical.report.comparisons import AGREEMENT, LEADING, Comparison, comparisons
 from veridical.report.comparisons import columns as contrast_columns
 from veridical.report.evidence_table import evidence_table, is_evidence
@@ -72,11 +73,14 @@ def render(suites: Iterable[Suite], measures: Iterable[Measure], verdicts: Itera
 
 def _suite(suite: Suite, results: Results, width: int) -> Iterable[RenderableType]:
     yield Text()
-    heading = f"{suite.name} {suite.version}: {len(suite.items):,} items, {len(suite.grouping().sets()):,} sets"
+    heading = f"{suite.name} {suite.version}: {len(suite.items):,} items, {suite.n_sets:,} sets"
     yield Text(printable(heading), style="bold")
     if not results.imperfective:
-        table = merge_table if is_merge(results) else evidence_table if is_evidence(results) else _generic
-        yield from table(results, width)
+        if is_benchmark(results):
+            yield from benchmark_table(results, width, suite.normalisation)
+        else:
+            table = merge_table if is_merge(results) else evidence_table if is_evidence(results) else _generic
+            yield from table(results, width)
         yield from _agreement(results)
         return
     yield from answer_table(_imperfective_columns(results), answer_rows(results, results.references), width)

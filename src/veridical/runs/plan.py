@@ -186,7 +186,8 @@ def plan(suite: Suite, wishes: Wishes) -> Plan:
             )
             skipped.append(f"{suite.name}: skipping {', '.join(left_out)} in mode {mode}: {why}")
         for prompt in prompts:
-            count = prompt.orders if wishes.orders is None else wishes.orders
+            # A plain prompt names no labels, so it is the same in every order of them.
+            count = 1 if prompt.plain else prompt.orders if wishes.orders is None else wishes.orders
             for name, all_orders in _ask_inputs(suite, wishes, restricted=prompt is bearer):
                 for item in asked.items:
                     for order, labels in enumerate(rotations(item.labels, count if all_orders else 1)):

@@ -140,3 +140,12 @@ def test_social_iqa_asks_situation_and_question() -> None:
 def test_the_filtered_social_iqa_is_the_rows_whose_numbers_a_list_gives() -> None:
     whole, part = built("social-iqa", "social-iqa"), built("social-iqa-filtered", "social-iqa")
     assert [item.id for item in part.items] == [whole.items[0].id, whole.items[2].id]
+
+
+def test_a_hellaswag_row_with_a_blank_ending_is_left_aside_and_told(tmp_path: Path) -> None:
+    lines = (PUBLISHED / "hellaswag" / "hellaswag_val.jsonl").read_text(encoding="utf-8").splitlines()
+    lines[1] = lines[1].replace("sings to the bucket.", "[substeps]")
+    (tmp_path / "hellaswag.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = benchmark(TASKS["hellaswag"], Copy(folder=tmp_path))
+    assert [item.name for item in found.suite.items] == ["24", "8391"]
+    assert found.notes == ("hellaswag: 1 of 3 rows are left aside: a blank ending (1)",)

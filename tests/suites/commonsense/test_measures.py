@@ -161,3 +161,20 @@ def test_intervals_are_clustered() -> None:
     assert found.value == 1.0
     assert found.low is None
     assert str(found.interval).startswith("not estimable")
+
+
+def test_label_mass_is_given_only_where_every_item_has_the_same_answers() -> None:
+    def measured(*texts: str) -> set[str]:
+        items = tuple(
+            Item(
+                fields={"n": str(n)},
+                choices=(Choice(label="A", continuation=text), Choice(label="B", continuation="no")),
+                gold=("A",),
+            )
+            for n, text in enumerate(texts)
+        )
+        rows = [{**row(one, A, B), "label_mass": 0.5} for one in items]
+        return {m.measure for m in judge(suite(*items), frame(*rows))}
+
+    assert "label_mass" in measured("yes", "yes")
+    assert "label_mass" not in measured("heat the tea", "fan the tea")

@@ -12,6 +12,7 @@ from veridical.items import Factor, Suite
 from veridical.judge import generic
 from veridical.judge.answering import Answering
 from veridical.judge.baselines import CHANCE
+from veridical.judge.constant import constant_share
 from veridical.judge.measure import Measure
 from veridical.judge.normalised import NORMALISATIONS, under
 from veridical.judge.quantity import Quantity
@@ -52,8 +53,28 @@ def _sliced(quantities: Iterator[Quantity], where: Mapping[str, Factor]) -> Iter
     return (replace(quantity, slice={**quantity.slice, **where}) for quantity in quantities)
 
 
+def names_its_answers(table: SuiteTable) -> bool:
+    """Whether every item has the same texts to choose from (letters, yes and no).
+
+    Only then is the probability of the choices together that of answering at all: nobody expects the model to write
+    one of two solutions to a goal.
+    """
+    texts = {tuple(sorted(choice.continuation for choice in item.choices)) for item in table.items}
+    return len(texts) == 1 and table.n_items > 1
+
+
+def how_it_answers(answering: Answering) -> Iterator[Quantity]:
+    if names_its_answers(answering.table):
+        yield from generic.label_mass(answering)
+    share = constant_share(answering)
+    if share is not None:
+        yield share
+
+
 def quantities(answering: Answering, by: Sequence[str] = ()) -> Iterator[Quantity]:
-    yield from generic.quantities(answering, tuple(dict.fromkeys((*by, *factors(answering.table)))))
+    every = tuple(dict.fromkeys((*by, *factors(answering.table))))
+    yield from generic.over_items_and_sets(answering, every)
+    yield from how_it_answers(answering)
     yield from by_normalisation(answering)
     yield from by_system(answering)
     yield from two_best_accuracy(answering)

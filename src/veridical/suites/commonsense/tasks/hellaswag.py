@@ -22,6 +22,13 @@ def beginning(row: Row) -> str:
     return cleaned(f"{row.text('activity_label')}: {row.text('ctx_a')} {row.maybe('ctx_b').capitalize()}")
 
 
+def blank_ending(row: Row) -> str:
+    """Why a row is not asked: an ending of which cleaning leaves nothing, so that there is nothing to score."""
+    endings = row.value("endings")
+    blank = isinstance(endings, list) and any(isinstance(one, str) and not cleaned(one).strip() for one in endings)
+    return "a blank ending" if blank else ""
+
+
 HELLASWAG = Task(
     name="hellaswag",
     title="HellaSwag: which of four endings continues a text",
@@ -36,12 +43,16 @@ HELLASWAG = Task(
     ),
     fields={"text": beginning},
     prompt="{{ text }}",
+    aside=blank_ending,
     choices=column("endings", cleaned),
     gold=numbered("label"),
     id="ind",
     sets=(Sets(name="item", cluster="source_id"),),
     lm_eval="hellaswag",
-    ours=("Items from one video or article (`source_id`) are one cluster of the intervals.",),
+    ours=(
+        "Items from one video or article (`source_id`) are one cluster of the intervals. A row with an ending of which "
+        "cleaning leaves nothing is left aside.",
+    ),
 )
 
 GOLDENSWAG = replace(

@@ -36,7 +36,7 @@ PIQA_RUP = replace(
     title="PIQA-RUP: PIQA's validation set reworked",
     licence="see your copy",
     citation="Gevers and Daelemans 2026, arXiv 2608.03340",
-    files=replace(PIQA.files, names=("piqa_rup.*", "PIQA-RUP.*"), folders=(), hub=None),
+    files=replace(PIQA.files, names=("piqa_rup.*", "PIQA-RUP.*"), folders=("piqa-rup", "piqa"), hub=None),
     id="id",
     sets=(Sets(name="original", set="id"),),
     lm_eval="",

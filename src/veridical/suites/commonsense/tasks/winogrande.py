@@ -91,7 +91,7 @@ WINOWHAT = replace(
     title="WinoWhat: WinoGrande's validation set paraphrased",
     licence="see your copy",
     citation="Gevers et al. 2025, arXiv 2503.23779",
-    files=Files(names=("WinoWhat.*",), label="answer"),
+    files=Files(names=("WinoWhat.*",), folders=("winowhat", "winogrande"), label="answer"),
     fields={"sentence": "paraphrased_sentence"},
     choices=endings("paraphrased_sentence"),
     id=lambda row: row.maybe("qID") or row.maybe("id") or row.place,
