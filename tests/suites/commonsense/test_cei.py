@@ -68,6 +68,18 @@ def test_ties_are_not_judged_by_the_majority() -> None:
     assert measured("accuracy", agreement="split").value == 1
 
 
+def test_without_the_published_gold_a_tie_has_none_and_keeps_its_distribution(tmp_path: Path) -> None:
+    rows = [{name: cell for name, cell in row.items() if name != "gold_standard"} for row in read_csv(FILE)]
+    items = named(of_file("cei", write_csv(tmp_path / "data_mixed-signals.csv", rows)).suite)
+
+    assert {name: item.gold for name, item in items.items()} == {
+        "mixed-signals 3": ("anger",),
+        "mixed-signals 7": ("joy",),
+        "mixed-signals 8": (),
+    }
+    assert len(items["mixed-signals 8"].human) == 3
+
+
 def test_two_subtypes_may_use_one_id() -> None:
     assert {"mixed-signals 3", "sarcasm-irony 3"} <= set(named(published("cei").suite))
 

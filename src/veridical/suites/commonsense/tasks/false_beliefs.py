@@ -91,6 +91,7 @@ FALSE_BELIEFS = Task(
     normalisation="sum",
     aside=_aside,
     ours=(
+        "That the task is this file: the study that names it says no more than its name.",
         "A set is a story in one wording with the two beliefs, whose answers must differ; intervals resample stories.",
         "A blank answer is filled from the condition: who did not see the move takes the thing to be where it was.",
     ),

@@ -1,8 +1,9 @@
 """GPQA-Diamond: graduate-level science questions with four choices.
 
 Rows as in `gpqa_diamond.csv` (Rein et al. 2023; the archive of github.com/idavidrein/gpqa, and Idavidrein/gpqa on
-the Hugging Face hub). Its many columns on how a question came about are left aside; those called `Pre-Revision …`
-and `Extra Revised …` hold earlier and later wordings that no published score is on.
+the Hugging Face hub; the file is behind a password, its columns are known from code that reads it). Its many columns on
+how a question came about are left aside; those called `Pre-Revision …` and `Extra Revised …` hold earlier and later
+wordings that no published score is on.
 """
 
 from __future__ import annotations

@@ -60,6 +60,7 @@ INDIRECT_REQUESTS = Task(
     normalisation="sum",
     aside=_aside,
     ours=(
+        "That the task is this file: the study that names it says no more than its name.",
         "A row without the utterance is left aside: there is nothing in it that could be a request. A blank question "
         f"alone is filled in: {QUESTION}",
         "A set is a scenario with one cue and the two states of knowledge, whose answers must differ; intervals "

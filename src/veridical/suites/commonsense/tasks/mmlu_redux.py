@@ -149,6 +149,7 @@ MMLU_REDUX = Task(
         "log-likelihood, without examples), over the questions of MMLU-Redux."
     ),
     ours=(
+        "Version 2.0, of all 57 subjects.",
         "Only questions of error type `ok` are asked, as in lm-eval's generative version: the corrected answers of "
         "the others are free text, and some have none.",
     ),

@@ -2,7 +2,8 @@
 
 Rows as in `trip-ClozeTest.jsonl` and `trip-OrderTest.jsonl` of sled-umich/TRIP on the Hugging Face hub (Storks et al.
 2021): a pair of `stories`, which differ in one sentence or in the order of two, and `label`, the place (from 0) of
-the plausible one.
+the plausible one. The form is that of the hub's loading script and of code that reads it; the files themselves were
+not at hand when this was written.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ TRIP = Task(
     aside=_aside,
     unpack=_stories,
     ours=(
+        "The two test files are asked, of cloze and of order.",
         "Each story is asked about by itself, and a set is the published pair: both stories must be judged right. The "
         "paper's own question, which of the two is plausible, is `forced_choice`.",
         "A plausible story that stands in several pairs is asked once and belongs to them all; pairs that share a "
