@@ -49,6 +49,8 @@ def _columns(results: Results) -> list[Column]:
         columns.append(estimates("both", lambda a: results.get(a, "two_best_accuracy")))
     if any(name == "set_accuracy" for _, name, _ in results.index):
         columns.append(estimates("sets", lambda a: results.get(a, "set_accuracy")))
+    if any(name == "forced_choice" for _, name, _ in results.index):
+        columns.append(estimates("forced", lambda a: results.get(a, "forced_choice")))
     return [*columns, Column("not ok", lambda a: "" if a.constant else str(not_ok(results.statuses(a))), drop=1)]
 
 
@@ -57,6 +59,8 @@ def _legend(results: Results, normalisation: str) -> str:
     parts = [f"accuracy: normalised by {normalisation}" if normalisation != "sum" else "accuracy: of sums"]
     if any(name == "set_accuracy" for _, name, _ in results.index):
         parts.append("sets: all items of a set right")
+    if any(name == "forced_choice" for _, name, _ in results.index):
+        parts.append("forced: opposite items told apart, whatever answer is liked")
     if any(name == "two_best_accuracy" for _, name, _ in results.index):
         parts.append("both: the two right choices are the best two")
     if percent:
