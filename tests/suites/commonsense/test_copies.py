@@ -38,6 +38,19 @@ def test_a_file_called_like_the_benchmark_goes_first(tmp_path: Path) -> None:
     assert len(benchmark(TASKS["piqa"], Copy(folder=tmp_path)).suite.items) == 1
 
 
+def test_a_folder_of_its_own_goes_before_a_name_that_others_have_too(tmp_path: Path) -> None:
+    shutil.copytree(PUBLISHED / "social-iqa", tmp_path / "social-iqa")
+    shutil.copy(PUBLISHED / "winogrande" / "dev.jsonl", tmp_path)  # Social IQa's file is called the same
+    assert len(benchmark(TASKS["social-iqa"], Copy(folder=tmp_path)).suite.items) == 3
+    assert len(benchmark(TASKS["winogrande"], Copy(folder=tmp_path)).suite.items) == 3
+
+
+def test_a_long_list_of_names_is_cut_short(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"blimp: none of its files .* and \d+ more, there and in blimp/") as error:
+        benchmark(TASKS["blimp"], Copy(folder=tmp_path))
+    assert len(str(error.value)) < 500
+
+
 def test_a_folder_without_the_files_is_told_what_was_looked_for(tmp_path: Path) -> None:
     with pytest.raises(UserError) as error:
         benchmark(TASKS["piqa"], Copy(folder=tmp_path))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -41,9 +41,8 @@ def _published(task: Task, copy: Copy) -> list[Row]:
         return [row for path in paths for row in read_labelled(path, task.files)]
     if copy.folder is not None:
         raise UserError(
-            f"{task.name}: none of its files is in {copy.folder}; looked for "
-            f"{', '.join((*_names(task, task.files.names), *(listed.names if listed else ())))}, "
-            f"there and in {_folders(task)}"
+            f"{task.name}: none of its files is in {copy.folder}; looked for {_looked_for(task)}; "
+            "see docs/benchmarks.md"
         )
     if task.files.hub is None:
         raise UserError(f"{task.name} needs your copy of the data: give it with --data FILE or --data-dir DIR")
@@ -111,26 +110,33 @@ def _with_originals(rows: Sequence[Row], beside: Beside, copy: Copy) -> list[Row
 
 
 def _paths(task: Task, copy: Copy, names: Sequence[str]) -> list[Path]:
+    """The files to read. What is called like the task, or is in a folder of its own, goes before what only has a name
+    that other benchmarks have too (`dev.jsonl`)."""
     if copy.folder is None:
         return [copy.file] if copy.file else []
-    if not names:
-        return []
-    for folder in (copy.folder, *(copy.folder / name for name in (task.name, *task.files.folders))):
-        matching = (path for name in _names(task, names) for path in sorted(folder.glob(name)) if path.is_file())
+    own = [copy.folder / name for name in dict.fromkeys((task.name, *task.files.folders))]
+    called = [f"{task.name}{ending}" for ending in FORMATS] if names is task.files.names else []
+    for folder, wanted in (
+        *((one, called) for one in (copy.folder, *own)),
+        *((one, names) for one in (*own, copy.folder)),
+    ):
+        matching = (path for name in wanted for path in sorted(folder.glob(name)) if path.is_file())
         if found := list(dict.fromkeys(matching)):
             return found if task.files.every else found[:1]
     return []
 
 
-def _names(task: Task, names: Sequence[str]) -> Iterator[str]:
-    """The names looked for. Those of the task's own come first, for the rows that are asked."""
-    if names is task.files.names:
-        yield from (f"{task.name}{ending}" for ending in FORMATS)
-    yield from names
+SHOWN = 8
+"""Names of files in a message; BLiMP has 134."""
 
 
-def _folders(task: Task) -> str:
-    return ", ".join(f"{name}/" for name in dict.fromkeys((task.name, *task.files.folders)))
+def _looked_for(task: Task) -> str:
+    """The names that were looked for, and where."""
+    lists = task.files.listed.names if task.files.listed else ()
+    names = [*(f"{task.name}{ending}" for ending in FORMATS), *task.files.names, *lists]
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    folders = ", ".join(f"{name}/" for name in dict.fromkeys((task.name, *task.files.folders)))
+    return f"{', '.join(names[:SHOWN])}{more}, there and in {folders}"
 
 
 def _from_hub(task: Task, hub: Hub, split: str) -> list[Row]:
