@@ -7,10 +7,8 @@ from typing import Annotated
 
 import typer
 
-Models = Annotated[
-    list[str],
-    typer.Option("--model", metavar="MODEL", help="smollm2, hf/ORG/NAME, hf/PATH, gguf/PATH; repeatable."),
-]
+MODEL = typer.Option("--model", metavar="MODEL", help="smollm2, hf/ORG/NAME, hf/PATH, gguf/PATH; repeatable.")
+Models = Annotated[list[str], MODEL]
 Dtype = Annotated[str, typer.Option("--dtype", metavar="DTYPE", help="float32, bfloat16, float16 or auto.")]
 Device = Annotated[str, typer.Option("--device", metavar="DEVICE", help="auto, cpu or cuda.")]
 OutStudy = Annotated[

@@ -9,13 +9,15 @@ from typing import Annotated
 
 import typer
 
-from veridical.cli.options import BatchTokens, Device, Dtype, Json, Models, OutStudy, TemplateArguments
+from veridical.cli.options import MODEL, BatchTokens, Device, Dtype, Json, OutStudy, TemplateArguments
 
 
 def command(
     context: typer.Context,
-    suite: Annotated[list[str], typer.Argument(metavar="SUITE", help="Built-in names or suite files.")],
-    model: Models,
+    suite: Annotated[
+        list[str], typer.Argument(metavar="SUITE", help="Built-in names or suite files, or a recipe (studies/*.yaml).")
+    ],
+    model: Annotated[list[str] | None, MODEL] = None,
     prompt: Annotated[
         list[str] | None,
         typer.Option("--prompt", metavar="NAME", help="A prompt to ask; repeatable. Default: all that fit."),
@@ -56,32 +58,44 @@ def command(
 ) -> None:
     """Ask models the questions of suites, judge the answers and write the report."""
     from veridical.cli.console import errors, measures_document, print_json, print_tables
+    from veridical.cli.recipe import given_recipe
+    from veridical.errors import UserError
     from veridical.prompts.chat import parse_template_arguments
     from veridical.runs.asking import run as run_study
+    from veridical.runs.follow import Given, follow
     from veridical.runs.progress import Terminal
     from veridical.runs.study import default_out
 
+    recipe = given_recipe(context, suite)
+    if recipe is None and not model:
+        raise UserError("Missing option '--model' (see 'veridical run --help')")
     study_folder = out or default_out(suite)
+    arguments = parse_template_arguments(template_arg or [])
+    progress = Terminal(errors())
     try:
-        study = run_study(
-            suite,
-            model=model,
-            prompts=prompt or None,
-            mode=mode or ["loglikelihood"],  # type: ignore[arg-type]  # checked there, with the nearest name
-            data=data,
-            data_dir=data_dir,
-            shots=shots,
-            limit=limit,
-            seed=seed,
-            dtype=dtype,
-            device=device,
-            out=study_folder,
-            orders=orders,
-            batch_tokens=batch_tokens,
-            template_args=parse_template_arguments(template_arg or []),
-            max_new_tokens=max_new_tokens,
-            progress=Terminal(errors()),
-        )
+        if recipe is not None:
+            given = Given(model or (), data, data_dir, limit, seed, dtype, device, batch_tokens, arguments)
+            study = follow(recipe, study_folder, given, progress)
+        else:
+            study = run_study(
+                suite,
+                model=model or (),
+                prompts=prompt or None,
+                mode=mode or ["loglikelihood"],  # type: ignore[arg-type]  # checked there, with the nearest name
+                data=data,
+                data_dir=data_dir,
+                shots=shots,
+                limit=limit,
+                seed=seed,
+                dtype=dtype,
+                device=device,
+                out=study_folder,
+                orders=orders,
+                batch_tokens=batch_tokens,
+                template_args=arguments,
+                max_new_tokens=max_new_tokens,
+                progress=progress,
+            )
     except KeyboardInterrupt:
         _tell_how_to_resume(study_folder, context.obj, named=out is not None)
         raise typer.Exit(1) from None

@@ -1,0 +1,36 @@
+"""A recipe in the place of suites."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from veridical.errors import UserError
+
+if TYPE_CHECKING:
+    from veridical.runs.recipe import Recipe
+
+SAID_BY_THE_RECIPE = ("prompt", "mode", "shots", "orders", "max_new_tokens")
+
+
+def given_recipe(context: typer.Context, suites: Sequence[str]) -> Recipe | None:
+    """The recipe that is given as the only suite; None where suites are given.
+
+    Raises UserError where both are, where an option says what the recipe says, and for a recipe at fault.
+    """
+    from veridical.runs.recipe import is_recipe, read_recipe
+
+    recipes = [name for name in suites if is_recipe(name)]
+    if not recipes:
+        return None
+    if len(suites) > 1:
+        raise UserError(f"{recipes[0]} is a recipe, which names its suites: give it alone")
+    for name in SAID_BY_THE_RECIPE:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            option = f"--{name.replace('_', '-')}"
+            raise UserError(f"{option}: the recipe says that; leave it out, or change it in a copy of {recipes[0]}")
+    return read_recipe(Path(recipes[0]))

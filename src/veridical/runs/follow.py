@@ -1,0 +1,237 @@
+"""Following a recipe: its steps one after another, in one study folder; what a user must decide first is named."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from veridical.errors import UserError
+from veridical.items import Suite
+from veridical.models.protocol import LanguageModel
+from veridical.runs.asking import run
+from veridical.runs.files import make_folder, replace
+from veridical.runs.progress import Progress, Silent
+from veridical.runs.recipe import Ask, Model, Readout, Recipe, Validity, Vary
+from veridical.runs.study import Study, open_study
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a user says beside a recipe. `models` replace the recipe's; the rest is as in `run`."""
+
+    models: Sequence[str | LanguageModel] = ()
+    data: Path | None = None
+    data_dir: Path | None = None
+    limit: int | None = None
+    seed: int = 0
+    dtype: str = "float32"
+    device: str = "auto"
+    batch_tokens: int | None = None
+    template_args: Mapping[str, object] = field(default_factory=dict)
+
+
+def follow(recipe: Recipe, out: Path, given: Given | None = None, progress: Progress | None = None) -> Study:
+    """Do a recipe's steps in the study folder `out`; one that was stopped goes on where it stopped.
+
+    Models behind APIs are left out, and so is a benchmark of which the user has no copy; each with a word. Scores that
+    predict are not analysed here, since families and sizes are to be looked at first: the command is named.
+
+    Raises UserError where a step cannot be done: no model is left, the user's file is missing, or as `run` does.
+    """
+    return _Follower(recipe, out, given or Given(), progress or Silent()).follow()
+
+
+@dataclass(frozen=True, slots=True)
+class _Follower:
+    recipe: Recipe
+    out: Path
+    given: Given
+    progress: Progress
+
+    def follow(self) -> Study:
+        asked = self.given.models or self._models()
+        self._check_data()
+        failed = 0
+        for number, step in enumerate(self.recipe.steps, 1):
+            self.progress.say(f"{self.recipe.name}: step {number} of {len(self.recipe.steps)}, {_told(step.what)}")
+            match step.what:
+                case Ask() as ask:
+                    failed += self._ask(ask, asked)
+                case Readout() as readout:
+                    failed += self._readout(readout, asked)
+                case Vary() as vary:
+                    self._vary(vary)
+                case Validity() as validity:
+                    self._prepare_validity(validity)
+        study = open_study(self.out)
+        return Study(study.path, study.judgement, failed)
+
+    def _models(self) -> list[str]:
+        behind = [model.name for model in self.recipe.models if model.api]
+        if behind:
+            self.progress.say(f"left out, behind an API: {', '.join(behind)}")
+        here = [model.name for model in self.recipe.models if not model.api]
+        if not here:
+            raise UserError(f"recipe {self.recipe.name!r}: all its models are behind APIs; name others with --model")
+        return here
+
+    def _check_data(self) -> None:
+        """Raise UserError, before anything is asked, where a step needs a file that is not given."""
+        for step in self.recipe.steps:
+            if step.vary is not None and not step.vary.suite and self.given.data is None:
+                raise UserError(f"recipe {self.recipe.name!r} needs a file, --data FILE: {self.recipe.data}")
+        takes_file = any(s.vary is not None or (s.ask and s.ask.data) for s in self.recipe.steps)
+        if self.given.data is not None and not takes_file:
+            raise UserError(f"--data {self.given.data}: no step of recipe {self.recipe.name!r} reads a file")
+
+    def _ask(self, ask: Ask, models: Sequence[str | LanguageModel]) -> int:
+        suites = [suite for name in ask.suites if (suite := self._suite(name, ask)) is not None]
+        if not suites:
+            raise UserError(
+                f"recipe {self.recipe.name!r}: there is no copy of any of {', '.join(ask.suites)}; "
+                f"give a folder of published files with --data-dir: {self.recipe.data}"
+            )
+        return run(
+            suites,
+            model=list(models),
+            prompts=ask.prompts,
+            mode=ask.mode,  # type: ignore[arg-type]  # checked when the recipe was read
+            orders=ask.orders,
+            max_new_tokens=ask.max_new_tokens,
+            limit=self.given.limit,
+            seed=self.given.seed,
+            dtype=self.given.dtype,
+            device=self.given.device,
+            batch_tokens=self.given.batch_tokens,
+            template_args=self.given.template_args,
+            out=self.out,
+            progress=self.progress,
+        ).failed
+
+    def _suite(self, name: str, ask: Ask) -> Suite | None:
+        """The suite of that name with its data; None, with a word, of a benchmark that the user has no copy of."""
+        from veridical.suites.registry import Data, benchmarks, read
+
+        if name in self._written():
+            return read(str(self.out / name), Data())[0]
+        data = Data(self.given.data if ask.data else None, self.given.data_dir, ask.shots, self.given.seed)
+        if name not in benchmarks():
+            return read(name, Data(file=data.file))[0]
+        try:
+            suite, notes = read(name, data)
+        except UserError as error:
+            self.progress.say(f"left out: {error}")
+            return None
+        for note in notes:
+            self.progress.say(note)
+        return suite
+
+    def _written(self) -> set[str]:
+        return {step.vary.writes for step in self.recipe.steps if step.vary is not None}
+
+    def _readout(self, wanted: Readout, models: Sequence[str | LanguageModel]) -> int:
+        from veridical.readouts.readout import FITTED_ON, readout
+        from veridical.suites.registry import load
+
+        whole = wanted.suite in FITTED_ON
+        if whole and self.given.limit is not None:
+            self.progress.say(f"--limit: {wanted.suite} is read out whole")
+        data = self.given.data if wanted.data else None
+        return readout(
+            wanted.suite if data is None else load(wanted.suite, data),
+            model=list(models),
+            prompt=wanted.prompt,
+            layer=wanted.layer,
+            draws=wanted.draws,
+            category_draws=wanted.category_draws,
+            control_draws=wanted.control_draws,
+            limit=None if whole else self.given.limit,
+            seed=self.given.seed,
+            dtype=self.given.dtype,
+            device=self.given.device,
+            batch_tokens=self.given.batch_tokens,
+            template_args=self.given.template_args,
+            out=self.out,
+            progress=self.progress,
+        ).failed
+
+    def _vary(self, wanted: Vary) -> None:
+        from veridical.variation import proposers
+        from veridical.variation.builder import vary
+        from veridical.variation.filters import Settings
+        from veridical.variation.problems import named_suite, read_files
+        from veridical.variation.tagging import load_tagger
+
+        path = self.out / wanted.writes
+        if path.exists():
+            self.progress.say(f"{path} is there already, and is used as it is")
+            return
+        seeds = named_suite(wanted.suite) if wanted.suite else read_files([Path(str(self.given.data))])
+        for note in seeds.notes:
+            self.progress.say(note)
+        make_folder(self.out)
+        varied = vary(
+            seeds,
+            proposers=[proposers.load(name) for name in wanted.proposers],
+            tagger=load_tagger(None),
+            out=path,
+            settings=Settings(min_ratio=wanted.min_ratio, max_variants=wanted.max_variants, seed=self.given.seed),
+            limit=self.given.limit,
+            progress=self.progress,
+        )
+        self.progress.say(f"{path}: {varied.variants:,} variants of {varied.seeds:,} seeds")
+
+    def _prepare_validity(self, wanted: Validity) -> None:
+        """Write what the analysis needs to know of columns and models, as far as the recipe says, and name the command.
+
+        A table of models that is there is left alone: the user may have put it right.
+        """
+        import yaml
+
+        folder = self.out / "validity"
+        make_folder(folder)
+        asked = {suite.name for suite in open_study(self.out).judgement.suites}
+        roles = {
+            "benchmarks": _among(asked, wanted.benchmarks),
+            "outcomes": _among(asked, wanted.outcomes),
+            "controls": [column for column in wanted.controls if _suite_of(column) in asked],
+            "variants": {a: b for a, b in _among(asked, wanted.variants).items() if _suite_of(b) in asked},
+        }
+        replace(folder / "roles.yaml", yaml.safe_dump(roles, sort_keys=False, allow_unicode=True).encode())
+        described = [model for model in self.recipe.models if model.family and model.billions and not model.api]
+        if not self.given.models and described and not (folder / "models.csv").exists():
+            replace(folder / "models.csv", _models_csv(described))
+        command = ["veridical", "validity", str(self.out), "--roles", str(folder / "roles.yaml")]
+        self.progress.say(f"next, once families and sizes are right: {shlex.join(command)}")
+
+
+def _told(what: Ask | Readout | Vary | Validity | None) -> str:
+    match what:
+        case Ask(suites=suites):
+            return f"ask {', '.join(suites)}"
+        case Readout(suite=suite):
+            return f"read out {suite}"
+        case Vary(suite=suite):
+            return f"vary {suite or 'the seeds of --data'}"
+        case _:
+            return "validity"
+
+
+def _suite_of(column: str) -> str:
+    return column.partition("/")[0]
+
+
+def _among(asked: set[str], columns: Mapping[str, str]) -> dict[str, str]:
+    return {column: text for column, text in columns.items() if _suite_of(column) in asked}
+
+
+def _models_csv(models: Sequence[Model]) -> bytes:
+    buffer = io.StringIO()
+    rows = csv.writer(buffer, lineterminator="\n")
+    rows.writerow(("model", "family", "size"))
+    rows.writerows((model.name, model.family, f"{(model.billions or 0) * 1e9:.0f}") for model in models)
+    return buffer.getvalue().encode()

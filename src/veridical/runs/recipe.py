@@ -1,0 +1,264 @@
+"""Recipes: a study as a YAML file, with its models, what they are asked, and what is made of the answers.
+
+`veridical run studies/NAME.yaml` follows one (`runs.follow`). Everything in the file is checked before anything is
+loaded: keys, and the names of suites, prompts and modes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, Field, StringConstraints, ValidationError, field_validator, model_validator
+
+from veridical.errors import UserError, unknown
+from veridical.items import Frozen, Name
+from veridical.runs.plan import MODES
+from veridical.validity.yaml_file import read_yaml
+
+SCHEMA = "veridical.recipe/1"
+ENDINGS = (".yaml", ".yml")
+
+_LOCAL = re.compile(r"hf/[\w.-]+/[\w.-]+|hf/[./~].*|gguf/.+|smollm2|minilm-mlm")
+
+
+class Model(Frozen):
+    """A model of a study.
+
+    `name` is as the command line spells it; a model behind an API, which is not asked here, has the name that its
+    provider gives it. `family` and `billions` (of parameters) are what analyses of validity control for. `ours` marks
+    a checkpoint that the paper does not name: its family or size is the paper's, or the whole of it is our choice.
+    """
+
+    name: Name
+    family: str = ""
+    billions: float | None = Field(default=None, gt=0)
+    api: bool = False
+    ours: bool = False
+
+    @field_validator("name", mode="before")
+    @classmethod
+    def _is_text(cls, value: object) -> object:
+        if not isinstance(value, str):
+            raise ValueError("a model's name is a text, as in hf/ORG/NAME")
+        return value
+
+    @model_validator(mode="after")
+    def _can_be_named(self) -> Self:
+        if not self.api and _LOCAL.fullmatch(self.name) is None:
+            raise ValueError(f"{self.name!r} is no name of a model: write hf/ORG/NAME, or api: true beside it")
+        return self
+
+
+Names = Annotated[tuple[Name, ...], Field(min_length=1)]
+
+
+class Ask(Frozen):
+    """Suites put to the models: one call of `run`. With `data`, the user's file (--data) stands in for the items.
+
+    `suites` are built-in suites and benchmarks, or what an earlier step `vary` wrote.
+    """
+
+    suites: Names
+    prompts: Names | None = None
+    mode: Annotated[tuple[Annotated[str, StringConstraints(min_length=1)], ...], Field(min_length=1)] = (
+        "loglikelihood",
+    )
+    orders: int | None = Field(default=None, ge=0)
+    shots: int = Field(default=0, ge=0)
+    max_new_tokens: int = Field(default=512, ge=1)
+    data: bool = False
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        for mode in self.mode:
+            if mode not in MODES:
+                raise ValueError(_unknown("mode", mode, MODES))
+        if self.data and len(self.suites) > 1:
+            raise ValueError("data stands in for the items of one suite: name that one alone")
+        return self
+
+
+class Readout(Frozen):
+    """A linear readout of hidden states: one call of `readout`."""
+
+    suite: Name
+    prompt: str | None = None
+    layer: int = -2
+    draws: int = Field(default=1_000, ge=1)
+    category_draws: int = Field(default=200, ge=1)
+    control_draws: int = Field(default=100, ge=1)
+    data: bool = False
+
+
+class Vary(Frozen):
+    """Seeds and their variants, written to `writes` in the study's folder.
+
+    The seeds are those of `suite`, or of the user's file (--data) where none is named.
+    """
+
+    proposers: Names
+    suite: str = ""
+    min_ratio: float = Field(default=1.0, ge=0)
+    max_variants: int = Field(default=20, ge=1)
+    writes: Annotated[str, StringConstraints(pattern=r"^[\w.-]+\.jsonl$")] = "variants.jsonl"
+
+
+class Validity(Frozen):
+    """What the scores of benchmarks predict. Columns are called `SUITE/MEASURE`, as in `veridical validity STUDY`.
+
+    `benchmarks` and `outcomes` map a column to its axis ("" where it has none), `variants` a reworked benchmark to its
+    original.
+    """
+
+    benchmarks: Mapping[Name, str]
+    outcomes: Mapping[Name, str]
+    controls: tuple[Name, ...] = ()
+    variants: Mapping[Name, str] = Field(default_factory=dict)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (*self.benchmarks, *self.outcomes, *self.controls, *self.variants, *self.variants.values())
+
+
+class Step(Frozen):
+    """One thing to do; exactly one of its fields is given."""
+
+    ask: Ask | None = None
+    readout: Readout | None = None
+    vary: Vary | None = None
+    validity: Validity | None = None
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if len(self.model_fields_set) != 1 or self.what is None:
+            raise ValueError("a step is one of ask, readout, vary, validity")
+        return self
+
+    @property
+    def what(self) -> Ask | Readout | Vary | Validity | None:
+        return next((given for given in (self.ask, self.readout, self.vary, self.validity) if given is not None), None)
+
+
+class Recipe(Frozen):
+    """A study. `data` says what the user's file or folder is, where one is needed; `note` what is ours in it."""
+
+    schema_: Literal["veridical.recipe/1"] = Field(alias="schema")
+    name: Annotated[str, StringConstraints(pattern=r"^[\w-]+$")]
+    title: str = ""
+    paper: str = ""
+    note: str = ""
+    data: str = ""
+    models: Annotated[tuple[Model, ...], Field(min_length=1)]
+    steps: Annotated[tuple[Step, ...], Field(min_length=1)]
+
+
+def is_recipe(suite: str) -> bool:
+    """Whether what is given as a suite names a recipe: no suite's file ends so."""
+    return suite.endswith(ENDINGS)
+
+
+def read_recipe(path: Path) -> Recipe:
+    """The recipe in a file.
+
+    Raises UserError, naming file and place, for what is no YAML, an unknown key, and a name that nothing has.
+    """
+    document = read_yaml(path)
+    if not isinstance(document, dict):
+        raise UserError(f"{path}: not a recipe: a mapping with the keys schema, name, models, steps is needed")
+    if document.get("schema") != SCHEMA:
+        raise UserError(f"{path}: not a recipe: it must say 'schema: {SCHEMA}'")
+    try:
+        recipe = Recipe.model_validate(document)
+    except ValidationError as error:
+        raise UserError(f"{path}: {_fault(error)}") from error
+    for place, message in _unknown_names(recipe):
+        raise UserError(f"{path}: {place}: {message}")
+    return recipe
+
+
+def _fault(error: ValidationError) -> str:
+    faults = error.errors()
+    # A misspelt key is missing where it should be as well; the misspelling is what to tell.
+    fault = next((one for one in faults if one["type"] == "extra_forbidden"), faults[0])
+    location = [part for part in fault["loc"] if part != "schema_"]
+    place = _place(location)
+    if fault["type"] == "extra_forbidden":
+        known = _keys(location[:-1])
+        hint = get_close_matches(str(location[-1]), known, n=1, cutoff=0.5)
+        told = f"did you mean {hint[0]!r}?" if hint else f"known: {', '.join(known)}"
+        where = _place(location[:-1])
+        return f"unknown key {str(location[-1])!r}{f' in {where}' if where else ''}: {told}"
+    return f"{place}: {fault['msg'].removeprefix('Value error, ')}" if place else fault["msg"]
+
+
+def _place(location: Iterable[str | int]) -> str:
+    text = ""
+    for part in location:
+        text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text
+
+
+_PARTS: dict[str, type[BaseModel]] = {
+    "models": Model,
+    "steps": Step,
+    "ask": Ask,
+    "readout": Readout,
+    "vary": Vary,
+    "validity": Validity,
+}
+
+
+def _keys(location: Iterable[str | int]) -> list[str]:
+    """The keys that may stand at a place."""
+    inner = [part for part in location if isinstance(part, str)]
+    part = _PARTS[inner[-1]] if inner else Recipe
+    return [field.alias or name for name, field in part.model_fields.items()]
+
+
+def _unknown(kind: str, given: str, known: Iterable[str]) -> str:
+    return str(unknown(kind, given, known))
+
+
+def _unknown_names(recipe: Recipe) -> Iterator[tuple[str, str]]:
+    """(place, what is wrong) of names that stand for nothing."""
+    from veridical.suites.registry import BUILT_IN, benchmarks
+
+    known = {*BUILT_IN, *benchmarks()}
+    written: set[str] = set()
+    for number, step in enumerate(recipe.steps, 1):
+        place = f"steps[{number}]"
+        match step.what:
+            case Ask(suites=suites, prompts=prompts):
+                for name in suites:
+                    if name not in known | written:
+                        yield f"{place}.ask", _unknown("suite", name, known | written)
+                yield from ((f"{place}.ask", message) for message in _unknown_prompts(suites, prompts or ()))
+            case Readout(suite=name, prompt=prompt):
+                if name not in known:
+                    yield f"{place}.readout", _unknown("suite", name, known)
+                given = () if prompt is None else (prompt,)
+                yield from ((f"{place}.readout", message) for message in _unknown_prompts((name,), given))
+            case Vary(suite=name, writes=writes):
+                if name and name not in known:
+                    yield f"{place}.vary", _unknown("suite", name, known)
+                written.add(writes)
+            case Validity() as validity:
+                asked = {name for one in recipe.steps if one.ask for name in one.ask.suites}
+                for column in validity.columns:
+                    if (name := column.partition("/")[0]) not in asked:
+                        yield f"{place}.validity", f"{column!r}: no step asks {_unknown('suite', name, asked)[8:]}"
+
+
+def _unknown_prompts(suites: Iterable[str], prompts: Iterable[str]) -> Iterator[str]:
+    """Of suites that are in the package; what a benchmark or a file has shows when it is asked."""
+    from veridical.suites.registry import BUILT_IN, load
+
+    suites = list(suites)
+    if any(name not in BUILT_IN for name in suites):
+        return
+    known = {prompt.name for name in suites for prompt in load(name).prompts}
+    yield from (_unknown("prompt", name, known) for name in prompts if name not in known)
