@@ -9,9 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from veridical.judge.answers import read_scores
+from veridical.runs.plan import Wishes, plan, query
 from veridical.runs.shots import shown_examples
 from veridical.suites.commonsense.benchmark import benchmark
 from veridical.suites.commonsense.build import asked_items, once, suite_of
@@ -72,6 +75,38 @@ def test_prompts_with_examples_are_the_harness_s_own(name: str, shots: int, tmp_
         assert ours == theirs
 
 
+@pytest.mark.model
+@pytest.mark.parametrize("name", HARNESS)
+def test_scores_and_answers_are_the_harness_s_own(name: str, tmp_path: Path, smollm2) -> None:  # type: ignore[no-untyped-def]
+    """Log-likelihoods, and whether an item is right by their sum (`acc`) and by character (`acc_norm`)."""
+    from lm_eval.models.huggingface import HFLM
+
+    folder, task_file = HARNESS[name]
+    copy = Copy(folder=PUBLISHED / folder)
+    suite = benchmark(TASKS[name], copy).suite
+    asks = plan(suite, Wishes()).asks
+    outcomes = dict(smollm2.answer([smollm2.prepare(query(suite, ask)) for ask in asks]))
+    ours = {}
+    for place, ask in enumerate(asks):
+        item, scores = suite.by_id[ask.item], outcomes[place].scores
+        texts = "".join(sorted(choice.continuation for choice in item.choices))
+        right = [read_scores(item.labels, scores, view).label in item.gold for view in ("sum", "char")]
+        ours[item.fields.get("sentence", ""), texts] = sorted(score.total for score in scores), right
+
+    rows = [dict(row.values) for row in asked_rows(TASKS[name], copy)]
+    task = harness_task(rows, TASK_FILES / task_file, tmp_path)
+    model = HFLM(pretrained=smollm2.engine.model, tokenizer=smollm2.encoder.tokenizer, batch_size=4)
+    for number, doc in enumerate(task.eval_docs):
+        made = task.construct_requests(doc, task.fewshot_context(doc, num_fewshot=0), metadata=("local", number, 1))
+        results = model.loglikelihood(made, disable_tqdm=True)
+        metrics = task.process_results(doc, results)
+        choices = [task.doc_to_target(doc)] * 2 if name == "winogrande" else task.doc_to_choice(doc)
+        totals, right = ours[doc.get("sentence", ""), "".join(sorted(choices))]
+        assert totals == pytest.approx(sorted(total for total, _ in results), abs=2e-3)
+        assert right[0] == metrics["acc"]
+        assert right[1] == metrics.get("acc_norm", right[1])
+
+
 def as_on_the_hub(row: Mapping[str, object]) -> dict[str, object]:
     """PIQA's labels are numbers on the hub: as text the harness would show an example's label for its answer."""
     return {**row, "label": int(str(row["label"]))} if "sol1" in row else dict(row)
@@ -84,6 +119,17 @@ def harness_requests(
 
     `shown` are the rows of its examples, in their order.
     """
+    loaded = harness_task(rows, task_file, folder, shown)
+    for number, doc in enumerate(loaded.eval_docs):
+        context = loaded.fewshot_context(doc, num_fewshot=len(shown))
+        made = loaded.construct_requests(doc, context, metadata=("local", number, 1))
+        yield [instance.args for instance in made]
+
+
+def harness_task(
+    rows: Sequence[Mapping[str, object]], task_file: Path, folder: Path, shown: Sequence[Mapping[str, object]] = ()
+) -> Any:
+    """The harness's own task over these rows."""
     from lm_eval.tasks import TaskManager, get_task_dict
 
     files = {}
@@ -101,8 +147,4 @@ def harness_requests(
         "fewshot_config": {"sampler": "first_n"},
     }
     (folder / "local.yaml").write_text(json.dumps(task))  # JSON is YAML
-    loaded = get_task_dict(["local"], TaskManager(include_path=str(folder), include_defaults=False))["local"]
-    for number, doc in enumerate(loaded.eval_docs):
-        context = loaded.fewshot_context(doc, num_fewshot=len(shown))
-        made = loaded.construct_requests(doc, context, metadata=("local", number, 1))
-        yield [instance.args for instance in made]
+    return get_task_dict(["local"], TaskManager(include_path=str(folder), include_defaults=False))["local"]
