@@ -93,17 +93,21 @@ def find_tasks(names: Sequence[str], include_paths: Sequence[Path] = ()) -> Task
     wanted = [name for given in names for name in given.split(",") if name]
     if not wanted:
         raise UserError("no task is given: name at least one with --tasks ('lm-eval ls tasks' lists them)")
-    from veridical.interop.lm_eval_tasks import Tasks
-
     if include_paths or all(map(_is_file, wanted)):
         # Reading the harness's own 14,000 takes ten seconds, and names of the user's go before them anyway.
-        tasks = Tasks(include_paths, own=False)
+        tasks = _tasks(include_paths, own=False)
         with contextlib.suppress(UserError):
             tasks.prepare(_matching(tasks, wanted))
             return tasks
-    tasks = Tasks(include_paths)
+    tasks = _tasks(include_paths, own=True)
     tasks.prepare(_matching(tasks, wanted))
     return tasks
+
+
+def _tasks(include_paths: Sequence[Path], *, own: bool) -> Tasks:
+    from veridical.interop.lm_eval_tasks import Tasks
+
+    return Tasks(include_paths, own=own)
 
 
 def _is_file(name: str) -> bool:
@@ -155,6 +159,7 @@ def run_tasks(
     if out is not None and out.suffix == ".json":
         raise UserError(f"--out {out}: name a folder; the harness names the files in it")
     tasks.check_safe(allowed=settings.confirm_run_unsafe_code)
+    tasks.check_shots(settings.num_fewshot or 0)
     tracker = EvaluationTracker(output_path=None if out is None else str(out))
     multiturn = settings.apply_chat_template if settings.fewshot_as_multiturn is None else settings.fewshot_as_multiturn
     if multiturn and not settings.apply_chat_template:

@@ -23,12 +23,18 @@ class Tasks(TaskManager):  # type: ignore[misc]  # the harness has no types
         super().__init__(include_path=[str(path) for path in include_paths] or None, include_defaults=own)
         self._ready: dict[str, Any] | None = None
         self._unsafe: list[str] = []
+        self._examples: dict[str, int] = {}
 
     def prepare(self, names: Sequence[str]) -> None:
         """Load the tasks. Raises UserError where one cannot be."""
         self.names = list(names)
         self._ready = self.load(list(names))
-        self._unsafe = [name for name, task in self._ready["tasks"].items() if getattr(task, "UNSAFE_CODE", False)]
+        loaded = self._ready["tasks"].items()
+        self._unsafe = [name for name, task in loaded if getattr(task, "UNSAFE_CODE", False)]
+        samplers = {
+            name: getattr(task, "sampler", None) for name, task in loaded if task.get_config("num_fewshot") != 0
+        }
+        self._examples = {name: len(list(one.fewshot_docs())) for name, one in samplers.items() if one is not None}
 
     def load(self, task_list: Any) -> dict[str, Any]:
         """As the harness loads them; once what `prepare` loaded."""
@@ -46,6 +52,12 @@ class Tasks(TaskManager):  # type: ignore[misc]  # the harness has no types
             ) from error
         return loaded
 
+    def check_shots(self, shots: int) -> None:
+        """Raise UserError where a task has fewer examples; one that is fixed at none is given none."""
+        for name, count in self._examples.items():
+            if shots > count:
+                raise UserError(f"--num-fewshot {shots}: task {name!r} has {count} examples; give fewer")
+
     def check_safe(self, *, allowed: bool) -> None:
         """Raise UserError for a task that runs what a model wrote, unless that is allowed."""
         if self._unsafe and not allowed:
@@ -53,3 +65,12 @@ class Tasks(TaskManager):  # type: ignore[misc]  # the harness has no types
                 f"task {self._unsafe[0]!r} runs code that the model writes: give --confirm-run-unsafe-code, in a place "
                 "where that does no harm"
             )
+
+
+def _n_examples(task: Any) -> int:
+    """How many examples a document can be given: one fewer where it is one of them itself."""
+    sampler = getattr(task, "sampler", None)
+    if sampler is None:
+        return 0
+    same_split = task.fewshot_cfg.split == task.config.test_split
+    return len(list(sampler.fewshot_docs())) - same_split
