@@ -16,7 +16,7 @@ from lm_eval.loggers import EvaluationTracker
 from lm_eval.models.huggingface import HFLM
 from lm_eval.tasks import TaskManager
 
-from tests.interop.harness_tasks import write_tasks
+from tests.interop.local_tasks import write_tasks
 from tests.models import tiny
 from veridical.cli import main
 from veridical.interop import lm_eval_run
@@ -44,8 +44,8 @@ def test_the_files_are_those_that_the_harness_writes(
     folder: Path, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tasks = ("--tasks", "both,rolling", "--tasks", "written", "--include-path", folder)
-    status, out, _ = called(capsys, *tasks, "--model", model, "--out", tmp_path / "o", "--log-samples", "--json")
-    assert status == 0
+    status, out, err = called(capsys, *tasks, "--model", model, "--out", tmp_path / "o", "--log-samples", "--json")
+    assert status == 0, err
     printed = json.loads(out)["results"][model]
     other = HFLM(pretrained=model.removeprefix("hf/"), device="cpu", dtype="float32", batch_size=1)
     tracker = EvaluationTracker(output_path=str(tmp_path / "theirs"))
@@ -98,8 +98,8 @@ def test_options_reach_the_harness(
     chat = ("--apply-chat-template", "--system-instruction", "Be brief.", "--no-fewshot-as-multiturn")
     written = ("--gen-kwargs", "max_gen_toks=3", "--gen-kwargs", 'until=["zzz"]', "--seed", 7, "--max-length", 200)
     options = ("--model", model, "--out", tmp_path / "o", "--log-samples", "--batch-tokens", 64, "--json")
-    status, out, _ = called(capsys, *tasks, *chat, *written, *options)
-    assert status == 0
+    status, out, err = called(capsys, *tasks, *chat, *written, *options)
+    assert status == 0, err
     results = json.loads(out)["results"][model]
     assert results["n-samples"]["written"] == {"original": 5, "effective": 2}
     assert set(results["n-shot"].values()) == {2}
@@ -118,8 +118,8 @@ def test_tables_and_the_files_names_are_printed(
     folder: Path, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    status, out, _ = called(capsys, "--tasks", folder / "rolling.yaml", "--model", model)
-    assert status == 0
+    status, out, err = called(capsys, "--tasks", folder / "rolling.yaml", "--model", model)
+    assert status == 0, err
     assert out.startswith(f"{model}\n\n|")
     assert "|bits_per_byte  |" in out
     (saved,) = [line.removeprefix("saved: ") for line in out.splitlines() if line.startswith("saved: ")]

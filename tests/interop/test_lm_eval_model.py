@@ -18,7 +18,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.models.huggingface import HFLM
 from lm_eval.tasks import TaskManager
 
-from tests.interop.harness_tasks import EXAMPLES, QUESTIONS, write_tasks
+from tests.interop.local_tasks import EXAMPLES, QUESTIONS, write_tasks
 from tests.models import tiny
 from veridical.errors import UserError
 from veridical.interop.lm_eval_model import EngineLM

@@ -31,10 +31,7 @@ class Tasks(TaskManager):  # type: ignore[misc]  # the harness has no types
         self._ready = self.load(list(names))
         loaded = self._ready["tasks"].items()
         self._unsafe = [name for name, task in loaded if getattr(task, "UNSAFE_CODE", False)]
-        samplers = {
-            name: getattr(task, "sampler", None) for name, task in loaded if task.get_config("num_fewshot") != 0
-        }
-        self._examples = {name: len(list(one.fewshot_docs())) for name, one in samplers.items() if one is not None}
+        self._examples = {name: _n_examples(task) for name, task in loaded if task.get_config("num_fewshot") != 0}
 
     def load(self, task_list: Any) -> dict[str, Any]:
         """As the harness loads them; once what `prepare` loaded."""
@@ -72,5 +69,5 @@ def _n_examples(task: Any) -> int:
     sampler = getattr(task, "sampler", None)
     if sampler is None:
         return 0
-    same_split = task.fewshot_cfg.split == task.config.test_split
+    same_split = bool(task.fewshot_cfg.split == task.config.test_split)
     return len(list(sampler.fewshot_docs())) - same_split
