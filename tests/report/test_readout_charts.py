@@ -1,9 +1,15 @@
 """Charts of readouts: what they are drawn from."""
 
+import json
+from typing import Any
+
 import numpy as np
+import polars as pl
 import pytest
 
-from veridical.report.readout_charts import BINS, bin_edges
+from veridical.readouts.record import ReadoutRecord, Representation
+from veridical.report.readout_charts import BINS, bin_edges, charts
+from veridical.report.readouts import ReadOut
 
 
 @pytest.mark.parametrize("step", [1 / 162, 1 / 54, 1 / 1000])
@@ -22,3 +28,42 @@ def test_bins_of_a_flat_null_are_flat(step: float, n_values: int) -> None:
 
 def test_draws_of_one_value_have_no_histogram() -> None:
     assert bin_edges(np.full(10, 0.5)) is None
+
+
+def figures(*, r: float | None) -> dict[str, tuple[dict[str, Any], str]]:
+    """The charts of a readout of two layers with these correlations over classes, and one of .25 over items."""
+    at = [
+        Representation(
+            layer=layer,
+            cosine={"Creation": 0.9},
+            tbr={"Creation": 0.0},
+            r=r,
+            n=4,
+            p=None if r is None else 0.5,
+            rho=0.25,
+            rho_n=30,
+            rho_p=0.18,
+        )
+        for layer in (0, 1)
+    ]
+    record = ReadoutRecord(
+        suite="s", fitted_on="s", prompt="ask", layer=1, n_blocks=1, folds=5, seed=0, representation=tuple(at)
+    )
+    return charts(ReadOut("m", record, {}, pl.DataFrame()))
+
+
+def told(chart: dict[str, Any]) -> str:
+    """The subtitle, which is broken into lines."""
+    return " ".join(chart["title"]["subtitle"])
+
+
+def test_a_correlation_that_cannot_be_computed_has_no_place_in_the_legend_and_says_why() -> None:
+    chart, _ = figures(r=None)["bias"]
+    assert "r over classes" not in json.dumps(chart, ensure_ascii=False)
+    assert "At layer 1: no r, since TBR or the cosine does not differ between classes; ρ .25, n 30 items" in told(chart)
+
+
+def test_correlations_that_are_there_are_both_told() -> None:
+    chart, _ = figures(r=0.5)["bias"]
+    assert "r over classes" in json.dumps(chart, ensure_ascii=False)
+    assert "At layer 1: r .50, n 4 classes, p .500; ρ .25, n 30 items, p .180" in told(chart)

@@ -150,7 +150,8 @@ def _bias(one: ReadOut) -> Row | None:
                 rows.append({"layer": at.layer, "value": value, "series": series, "shown": shown})
     if not rows:
         return None
-    names = ["r over classes", "ρ over items"]
+    colours = {"r over classes": PALETTE[0], "ρ over items": PALETTE[1]}
+    names = [name for name in colours if any(row["series"] == name for row in rows)]
     line = (
         alt.Chart(inline(rows))
         .mark_line(point=True)
@@ -158,7 +159,9 @@ def _bias(one: ReadOut) -> Row | None:
             x=alt.X("layer:Q", title="layer", axis=alt.Axis(tickMinStep=1)),
             y=alt.Y("value:Q", title="correlation", scale=alt.Scale(domain=[-1, 1])),
             color=alt.Color(
-                "series:N", scale=alt.Scale(domain=names, range=list(PALETTE[:2])), legend=alt.Legend(title=None)
+                "series:N",
+                scale=alt.Scale(domain=names, range=[colours[name] for name in names]),
+                legend=alt.Legend(title=None),
             ),
             tooltip=[alt.Tooltip("series:N"), alt.Tooltip("layer:Q"), alt.Tooltip("shown:N", title="value")],
         )
@@ -168,9 +171,18 @@ def _bias(one: ReadOut) -> Row | None:
 
 
 def _told(one: ReadOut) -> str:
-    """The correlations at the readout's own layer."""
+    """The correlations at the readout's own layer, and why one is not there."""
     at = next((found for found in one.record.representation if found.layer == one.record.layer), None)
-    if at is None or at.r is None:
+    if at is None:
         return "Correlation of the cosine with TBR by class, and with the probability of True by item."
-    told = f"At layer {at.layer}: r {number(at.r)}, n {at.n} classes, p {p_value(at.p)}"
-    return told if at.rho is None else f"{told}; ρ {number(at.rho)}, n {at.rho_n} items, p {p_value(at.rho_p)}"
+    over_classes = (
+        "no r, since TBR or the cosine does not differ between classes"
+        if at.r is None
+        else f"r {number(at.r)}, n {at.n} classes, p {p_value(at.p)}"
+    )
+    over_items = (
+        "no ρ, since the probability of True or the cosine does not differ between items"
+        if at.rho is None
+        else f"ρ {number(at.rho)}, n {at.rho_n} items, p {p_value(at.rho_p)}"
+    )
+    return f"At layer {at.layer}: {over_classes}; {over_items}."
