@@ -195,6 +195,15 @@ def _greedy(model: HuggingFaceModel, context: tuple[int, ...], n: int) -> list[i
     return written
 
 
+def test_requests_that_are_the_same_tokens_cut_elsewhere_are_each_scored() -> None:
+    """With its cache of logits (the default) the harness reads the shorter continuation from the wrong end."""
+    model = model_of("llama")
+    requests = [(None, [10, 11, 12], [13, 14, 15]), (None, [10, 11, 12, 13], [14, 16])]
+    expected = theirs(model, logits_cache=False)._loglikelihood_tokens(requests, True)
+    answers = EngineLM(model)._loglikelihood_tokens(requests, True)
+    assert [value for value, _ in answers] == pytest.approx([value for value, _ in expected], abs=1e-4)
+
+
 def test_greedy_is_told_across_small_batches() -> None:
     """A budget of 16 tokens cuts contexts into pieces and continuations away from them."""
     model = model_of("llama")
