@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperArgument, TyperCommand
 
-from veridical.cli import doctor, judge, readout, report, review, run, suites, validity, vary
+from veridical.cli import doctor, export, judge, lm_eval, readout, report, review, run, suites, validity, vary
 from veridical.cli.console import open_streams
 from veridical.errors import UserError, printable
 
@@ -38,8 +38,11 @@ app = typer.Typer(
 )
 for module in (suites, run, judge, report, readout, vary, validity, doctor):
     app.command(module.__name__.rpartition(".")[2], cls=Command)(module.command)
-for reviewing in review.app.registered_commands:
-    reviewing.cls = Command
+app.command("lm-eval", cls=Command)(lm_eval.command)
+for group in (export, review):
+    for grouped in group.app.registered_commands:
+        grouped.cls = Command
+app.add_typer(export.app, name="export")
 app.add_typer(review.app, name="review")
 
 # Typer re-exports BadParameter alone of the parser's exceptions; the base of all of them is above it.
