@@ -164,6 +164,15 @@ class Columns(NamedTuple):
     gold: Sequence[Sequence[str]]
 
 
+class Places(NamedTuple):
+    """A grouping by column: each member's set, item, role and cluster."""
+
+    sets: Sequence[str]
+    items: Sequence[str]
+    roles: Sequence[str]
+    clusters: Sequence[str]
+
+
 class Suite(Frozen):
     """A named, versioned collection of item sets with its label space, prompts and measures.
 
@@ -251,6 +260,22 @@ class Suite(Frozen):
         """The items as columns. Not cached: a copy with other items would carry it along."""
         items = self.items
         return Columns([item.id for item in items], [item.labels for item in items], [item.gold for item in items])
+
+    @property
+    def places(self) -> Places:
+        """The members of the first grouping as columns."""
+        members = self.grouping().members
+        return Places(
+            [member.set for member in members],
+            [member.item for member in members],
+            [member.role for member in members],
+            [member.cluster for member in members],
+        )
+
+    @property
+    def n_sets(self) -> int:
+        """How many sets the first grouping has."""
+        return len(set(self.places.sets))
 
     @cached_property
     def by_id(self) -> Mapping[str, Item]:

@@ -9,7 +9,7 @@ import polars as pl
 
 from veridical.items import Item
 from veridical.judge import contrasts, judge
-from veridical.judge.frame import SCHEMA
+from veridical.judge.frame import LENGTHS, SCHEMA
 
 from .judging import LABELS, frame, item, paradox, suite
 
@@ -46,7 +46,7 @@ def test_accuracy_of_100_000_items_takes_seconds() -> None:
     responses = pl.DataFrame(
         {"item": ids, "label": given, "suite": "small", "model": "m", "answerer": "model", "input": "full"}
         | {"prompt": "p", "mode": "generate", "order": 0, "repeat": 0, "status": "ok"}
-        | dict.fromkeys(("labels", "scores", "label_mass", "margin", "text", "detail")),
+        | dict.fromkeys(("labels", "scores", *LENGTHS, "label_mass", "margin", "text", "detail")),
         schema=SCHEMA,
     )
     start = perf_counter()

@@ -11,7 +11,20 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperArgument, TyperCommand
 
-from veridical.cli import doctor, export, judge, lm_eval, readout, report, review, run, suites, validity, vary
+from veridical.cli import (
+    doctor,
+    export,
+    import_logs,
+    judge,
+    lm_eval,
+    readout,
+    report,
+    review,
+    run,
+    suites,
+    validity,
+    vary,
+)
 from veridical.cli.console import open_streams
 from veridical.errors import UserError, printable
 
@@ -38,6 +51,7 @@ app = typer.Typer(
 )
 for module in (suites, run, judge, report, readout, vary, validity, doctor):
     app.command(module.__name__.rpartition(".")[2], cls=Command)(module.command)
+app.command("import", cls=Command)(import_logs.command)
 app.command("lm-eval", cls=Command)(lm_eval.command)
 for group in (export, review):
     for grouped in group.app.registered_commands:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from veridical.judge.baselines import baseline_frame
     from veridical.judge.comparison import contrasts
-    from veridical.judge.judgement import judge
+    from veridical.judge.judgement import judge, judge_baselines
     from veridical.judge.registry import MEASURE_SETS, register
 
 _HOMES = {
@@ -19,10 +19,11 @@ _HOMES = {
     "baseline_frame": "baselines",
     "contrasts": "comparison",
     "judge": "judgement",
+    "judge_baselines": "judgement",
     "register": "registry",
 }
 
-__all__ = ["MEASURE_SETS", "baseline_frame", "contrasts", "judge", "register"]
+__all__ = ["MEASURE_SETS", "baseline_frame", "contrasts", "judge", "judge_baselines", "register"]
 
 
 def __getattr__(name: str) -> Any:

@@ -144,12 +144,9 @@ def answerings(table: SuiteTable, frame: pl.DataFrame) -> Iterator[Answering]:
     offer, or answer one question twice.
     """
     suite = table.suite
-    positions = pl.DataFrame(
-        {"item": list(table.index), "position": list(table.index.values())},
-        schema={"item": pl.String(), "position": pl.Int64()},
-    )
-    own = frame.filter(pl.col("suite") == suite.name, pl.col("repeat") == 0)
-    known = own.join(positions, on="item", how="inner", maintain_order="left")
+    own = only(frame, (pl.col("suite") == suite.name) & (pl.col("repeat") == 0))
+    position = pl.col("item").replace_strict(table.index, default=None, return_dtype=pl.Int64)
+    known = only(own.with_columns(position=position), pl.col("position").is_not_null())
     if len(own) and not len(known):
         raise UserError(
             f"none of the {len(own)} responses to suite {suite.name!r} answers an item of it: "
@@ -161,8 +158,21 @@ def answerings(table: SuiteTable, frame: pl.DataFrame) -> Iterator[Answering]:
             {name: code for code, name in enumerate(STATUSES)}, return_dtype=pl.Int64
         ),
     )
-    for group in coded.partition_by(*KEY, maintain_order=True):
+    for group in by_key(coded):
         yield _answering(table, group)
+
+
+def only(frame: pl.DataFrame, rows: pl.Expr) -> pl.DataFrame:
+    """The rows for which an expression holds; the frame itself where that is all of them, since it may be large."""
+    mask = frame.select(rows).to_series()
+    return frame if mask.all() else frame.filter(mask)
+
+
+def by_key(frame: pl.DataFrame) -> list[pl.DataFrame]:
+    """The answerings of a frame, in the order of appearance; the frame itself where it holds one."""
+    if len(frame) and all(frame[name].n_unique() == 1 for name in KEY):
+        return [frame]
+    return frame.partition_by(*KEY, maintain_order=True)
 
 
 def _answering(table: SuiteTable, rows: pl.DataFrame) -> Answering:
@@ -184,9 +194,9 @@ def _answering(table: SuiteTable, rows: pl.DataFrame) -> Answering:
     for order in range(n_orders):
         stray = (status[order] == _OK) & ~table.is_choice(label[order])
         if stray.any():
-            item = table.items[int(np.flatnonzero(stray)[0])]
+            position = int(np.flatnonzero(stray)[0])
             raise UserError(
-                f"{who} answers item {item.id} of suite {table.suite.name!r} with a label that it does not "
-                f"offer: its labels are {', '.join(item.labels)}"
+                f"{who} answers item {list(table.index)[position]} of suite {table.suite.name!r} with a label that it "
+                f"does not offer: its labels are {', '.join(table.labels_of[position])}"
             )
-    return Answering(table, key, label, status, rows.filter(pl.col("order") == 0))
+    return Answering(table, key, label, status, only(rows, pl.col("order") == 0))

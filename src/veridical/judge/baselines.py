@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
+import numpy as np
 import polars as pl
 
 from veridical.errors import unknown
 from veridical.items import Status, Suite
-from veridical.judge.frame import SCHEMA
+from veridical.judge.answering import MISSING, STATUSES, Answering
+from veridical.judge.frame import KEY, SCHEMA
+from veridical.judge.table import SuiteTable
 
 _LABELS = pl.List(pl.String())
 
@@ -64,6 +67,25 @@ def baseline_frame(
     columns = {name: pl.lit(value) for name, value in constants.items()}
     empty = {name: pl.lit(None) for name in SCHEMA if name not in columns and name not in frame.columns}
     return frame.with_columns(**columns, **empty).select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
+
+
+def baseline_answerings(table: SuiteTable) -> Iterator[Answering]:
+    """The answerings that a `baseline_frame` of the table's suite holds, without the frame."""
+    suite = table.suite
+    answers = {f"{ALWAYS}{label}": label for label in suite_labels(suite)}
+    majority = majority_label(suite)
+    if majority is not None:
+        answers[MAJORITY] = majority
+    key = {"suite": suite.name, "model": "baseline", "input": "full", "prompt": "", "mode": ""}
+    nothing = pl.DataFrame(schema={**SCHEMA, "position": pl.Int64()})
+    ok, missing = STATUSES.index(Status.OK), STATUSES.index(MISSING)
+    for answerer, label in answers.items():
+        offered = table.offers(label)
+        if offered.any():
+            code = np.where(offered, table.code[label], -1)
+            status = np.where(offered, ok, missing)
+            own = {name: answerer if name == "answerer" else key[name] for name in KEY}
+            yield Answering(table, own, code[None, :], status[None, :], nothing)
 
 
 def suite_labels(suite: Suite) -> tuple[str, ...]:

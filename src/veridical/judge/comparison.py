@@ -14,7 +14,7 @@ from veridical.judge.baselines import is_baseline
 from veridical.judge.estimate import Settings, contrast, slice_contrast
 from veridical.judge.measure import Measure
 from veridical.judge.registry import MeasureSet, measure_set
-from veridical.judge.table import SuiteTable
+from veridical.judge.table import table_of
 from veridical.stats.multiple import holm
 
 Pair = tuple[Answering, Answering]
@@ -38,11 +38,11 @@ def contrasts(
     """
     measures = measure_set(suite.measures)
     settings = Settings(level, draws, seed)
-    found = [a for a in answerings(SuiteTable(suite), frame) if not is_baseline(a.key["answerer"])]
+    found = [a for a in answerings(table_of(suite), frame) if not is_baseline(a.key["answerer"])]
     families = (
         list(_between(_prompt_pairs(suite, found), "prompt", measures, settings)),
         list(_between(_model_pairs(found), "model", measures, settings)),
-        [agreement(one, other, settings) for one, other in _model_pairs(found)],
+        [] if measures.graded else [agreement(one, other, settings) for one, other in _model_pairs(found)],
         [slice_contrast(s.one, s.other, s.against, settings) for a in found for s in measures.slices(a)],
     )
     return [record for family in families for record in with_holm(family)]

@@ -68,9 +68,10 @@ def worst_of_set(answering: Answering) -> Iterator[Quantity]:
     What `set_accuracy` is for right and wrong, for how sure the model is: near 1 only where it is sure of the
     gold label on every item of the set. The definition is ours.
     """
-    if answering.has_probabilities:
+    members = _in_larger_sets(answering)
+    if members.any() and answering.has_probabilities:
         values = answering.probability_of_gold()
-        sample = over_sets(answering, values, least, _in_larger_sets(answering), binary=False)
+        sample = over_sets(answering, values, least, members, binary=False)
         if sample is not None:
             yield Quantity(answering, "worst_of_set", sample)
 
@@ -123,11 +124,16 @@ def how_it_answers(answering: Answering) -> Iterator[Quantity]:
     yield from order_sensitivity(answering)
 
 
-def quantities(answering: Answering, by: Sequence[str] = ()) -> Iterator[Quantity]:
+def over_items_and_sets(answering: Answering, by: Sequence[str] = ()) -> Iterator[Quantity]:
+    """How much is right: of items, of sets, and of pairs of roles."""
     yield from accuracy(answering, by)
     yield from set_accuracy(answering)
     yield from worst_of_set(answering)
     yield from pair_consistency(answering, _pairs_of_roles(answering))
+
+
+def quantities(answering: Answering, by: Sequence[str] = ()) -> Iterator[Quantity]:
+    yield from over_items_and_sets(answering, by)
     yield from how_it_answers(answering)
 
 
@@ -137,6 +143,8 @@ def compared(answering: Answering) -> Iterator[Quantity]:
 
 
 MEASURE_SET = MeasureSet(quantities, compared)
+GRADED = MeasureSet(over_items_and_sets, compared, graded=True)
+"""For answers of which is known only whether they are right, or whose right label is the same throughout."""
 
 
 def _in_larger_sets(answering: Answering) -> Bools:

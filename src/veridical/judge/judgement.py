@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 
 from veridical.items import Suite
-from veridical.judge.answering import answerings
+from veridical.judge.answering import Answering, answerings
+from veridical.judge.baselines import baseline_answerings
 from veridical.judge.estimate import Settings, estimate
 from veridical.judge.measure import Measure
 from veridical.judge.registry import measure_set
-from veridical.judge.table import SuiteTable
+from veridical.judge.table import table_of
 
 
 def judge(
@@ -33,10 +34,20 @@ def judge(
 
     Raises UserError where the suite names an unknown measure set or the responses are not the suite's.
     """
+    return _judged(suite, answerings(table_of(suite), frame), Settings(level, draws, seed), by)
+
+
+def judge_baselines(
+    suite: Suite, *, level: float = 0.95, draws: int = 10_000, seed: int = 0, by: Sequence[str] = ()
+) -> list[Measure]:
+    """`judge` of the suite's `baseline_frame`, without making it: five answers to every item take room."""
+    return _judged(suite, baseline_answerings(table_of(suite)), Settings(level, draws, seed), by)
+
+
+def _judged(suite: Suite, answers: Iterable[Answering], settings: Settings, by: Sequence[str]) -> list[Measure]:
     measures = measure_set(suite.measures)
-    settings = Settings(level, draws, seed)
     found: list[Measure] = []
-    for answering in answerings(SuiteTable(suite), frame):
+    for answering in answers:
         found.extend(estimate(quantity, settings) for quantity in measures.quantities(answering, by))
         found.extend(measures.records(answering, settings))
     return found

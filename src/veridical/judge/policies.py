@@ -12,7 +12,7 @@ import numpy as np
 
 from veridical.judge.answering import Answering, Bounded
 from veridical.judge.quantity import Sample
-from veridical.stats.units import Bools, Floats, Ints
+from veridical.stats.units import Bools, Floats, Ints, distinct
 
 Policy = Callable[[Ints, Floats, int], Floats]
 """(position of each member's set, each member's value, number of sets) to one value a set."""
@@ -55,7 +55,7 @@ def over_sets(
         return policy(positions, column[items], len(sets))
 
     per_set = Bounded(apply(values.value), apply(values.low), apply(values.high))
-    return Sample(per_set, table.set_units(sets), np.unique(items), binary)
+    return Sample(per_set, table.set_units(sets), distinct(items), binary)
 
 
 def with_roles(answering: Answering, roles: Collection[str], applies: Bools) -> Bools:

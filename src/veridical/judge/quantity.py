@@ -11,7 +11,7 @@ import numpy as np
 from veridical.items import Factor
 from veridical.judge.answering import Answering, Bounded
 from veridical.stats.bootstrap import Term
-from veridical.stats.units import Bools, Ints, Units
+from veridical.stats.units import Bools, Ints, Units, distinct
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,11 +100,11 @@ class Quantity:
 
     @cached_property
     def items(self) -> Ints:
-        return np.unique(np.concatenate([sample.items for sample in self.samples]))
+        return distinct(np.concatenate([sample.items for sample in self.samples]))
 
     @property
     def n_sets(self) -> int:
-        return len(np.unique(np.concatenate([sample.units.sets for sample in self.samples])))
+        return len(distinct(np.concatenate([sample.units.sets for sample in self.samples])))
 
     def statuses(self) -> dict[str, int]:
         return self.answering.statuses(self.items, every_order=self.every_order)

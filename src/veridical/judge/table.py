@@ -12,8 +12,8 @@ import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from veridical.items import Factor, Grouping, Item, Suite
-from veridical.stats.units import Bools, Ints, Units
+from veridical.items import Factor, Item, Places, Suite
+from veridical.stats.units import Bools, Ints, Units, distinct
 
 Objects = npt.NDArray[np.object_]
 
@@ -39,7 +39,7 @@ class SuiteTable:
         self._gold = self._pairs(columns.gold)
         self.n_choices = self._counts(self._choices)
         self.n_gold = self._counts(self._gold)
-        self._place(suite.grouping())
+        self._place(suite.places)
 
     def with_gold(self, system: str) -> SuiteTable:
         """The table with another system's gold labels (`Item.golds`) in place of the items' own."""
@@ -52,25 +52,22 @@ class SuiteTable:
     def _pairs(self, labels: Sequence[Sequence[str]]) -> Ints:
         """(item, label) pairs as single numbers, sorted and unique."""
         n = len(self.labels)
-        return np.unique(
+        return distinct(
             np.array([i * n + self.code[name] for i, names in enumerate(labels) for name in names], np.int64)
         )
 
     def _counts(self, pairs: Ints) -> Ints:
         return np.bincount(pairs // len(self.labels), minlength=self.n_items).astype(np.int64)
 
-    def _place(self, grouping: Grouping) -> None:
-        sets: dict[str, int] = {}
-        clusters: dict[str, int] = {}
-        rows: list[tuple[int, int, int]] = []
-        for member in grouping.members:
-            set_code = sets.setdefault(member.set, len(sets))
-            cluster = clusters.setdefault(member.cluster, len(clusters)) if member.cluster else -1
-            rows.append((set_code, self.index[member.item], cluster))
-        member_set, member_item, member_cluster = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    def _place(self, places: Places) -> None:
+        sets = {name: code for code, name in enumerate(dict.fromkeys(places.sets))}
+        clusters = {name: code for code, name in enumerate(dict.fromkeys(filter(None, places.clusters)))}
+        member_set = np.array([sets[name] for name in places.sets], dtype=np.int64)
+        member_item = np.array([self.index[item] for item in places.items], dtype=np.int64)
+        member_cluster = np.array([clusters.get(name, -1) for name in places.clusters], dtype=np.int64)
         self.member_item: Ints = member_item
         self.member_set: Ints = member_set
-        self.member_role: Objects = np.array([m.role for m in grouping.members], dtype=object)
+        self.member_role: Objects = np.array(places.roles, dtype=object)
 
         set_of_item = np.full(self.n_items, -1, dtype=np.int64)
         set_of_item[member_item[::-1]] = member_set[::-1]  # the first set that names an item wins
@@ -144,6 +141,17 @@ class SuiteTable:
     def set_units(self, sets: Ints) -> Units:
         """The units of rows that are sets, given by code."""
         return Units(sets, self.cluster_of_set[sets])
+
+
+_latest: tuple[Suite, SuiteTable] | None = None
+
+
+def table_of(suite: Suite) -> SuiteTable:
+    """The suite's table. The latest is kept: a suite is judged, its baselines are, and models are compared on it."""
+    global _latest
+    if _latest is None or _latest[0] is not suite:
+        _latest = (suite, SuiteTable(suite))
+    return _latest[1]
 
 
 def _components(n_sets: int, left: Ints, right: Ints, size: int) -> Ints:

@@ -122,7 +122,7 @@ def _section(
         "index": index,
         "id": f"suite-{index}",
         "suite": suite,
-        "n_sets": len(suite.grouping().sets()),
+        "n_sets": suite.n_sets,
         "results": results,
         "charts": charts(results, parameters) | readout_charts,
         "readouts": read_out,

@@ -8,10 +8,13 @@ from typing import Any
 
 import polars as pl
 
-from veridical.items import Item, Suite
+from veridical.items import Item, Member, Suite
 from veridical.judge.frame import KEY
 from veridical.report.results import Answering, Results
+from veridical.runs.plan import narrow
 
+MOST_ITEMS = 10_000
+"""Items that the page lists: with more, it would be too large for a browser."""
 TEXT_LIMIT = 4_000
 """Characters of a generated text that the page keeps; the run's own files keep it whole."""
 
@@ -22,29 +25,50 @@ def set_list(suite: Suite, results: Results, frame: pl.DataFrame) -> dict[str, A
     `answerings` names the columns; `sets` holds `[name, [[item, role], …]]`; `items` holds fields, gold, factors
     and choices; `answers[item][answering]` is a list of responses, one for every choice order and repeat. An item
     and an answering are told by their positions. Constant answers are left out: they say nothing of an item.
+    Sets beyond `MOST_ITEMS` items are left out too, and counted in `left_out`.
     """
+    sets = suite.grouping().sets()
+    listed = _first(sets)
+    if len(listed) < len(sets):
+        suite = narrow(suite, (member.item for members in listed.values() for member in members))
     own = frame.filter(pl.col("suite") == suite.name)
-    positions = {item.id: position for position, item in enumerate(suite.items)}
+    items = tuple(suite.items)
+    positions = {item: position for position, item in enumerate(suite.columns.ids)}
     columns: dict[Answering, int] = {}
-    answers: list[dict[int, list[dict[str, Any]]]] = [{} for _ in suite.items]
+    answers: list[dict[int, list[dict[str, Any]]]] = [{} for _ in items]
+    if len(listed) < len(sets):
+        own = own.filter(pl.col("item").is_in(list(positions)))
     for row in own.sort("order", "repeat", maintain_order=True).iter_rows(named=True):
         answering = Answering(*(row[key] for key in KEY))
         position = positions.get(row["item"])
         if answering.constant or position is None:
             continue
         column = columns.setdefault(answering, len(columns))
-        answers[position].setdefault(column, []).append(_response(row, suite.items[position]))
+        answers[position].setdefault(column, []).append(_response(row, items[position]))
     return {
         "suite": suite.name,
         "answerings": [_name(results, answering) for answering in columns],
         "first": next((i for i, answering in enumerate(columns) if not answering.reference), 0),
         "sets": [
             [name, [[positions[member.item], member.role] for member in members]]
-            for name, members in suite.grouping().sets().items()
+            for name, members in listed.items()
         ],
-        "items": [_item(item) for item in suite.items],
+        "items": [_item(item) for item in items],
         "answers": answers,
+        "left_out": len(sets) - len(listed),
     }
+
+
+def _first(sets: Mapping[str, tuple[Member, ...]]) -> dict[str, tuple[Member, ...]]:
+    """The first sets that come to no more than `MOST_ITEMS` items, one at least."""
+    found: dict[str, tuple[Member, ...]] = {}
+    room = MOST_ITEMS
+    for name, members in sets.items():
+        room -= len(members)
+        if room < 0 and found:
+            break
+        found[name] = members
+    return found
 
 
 def _name(results: Results, answering: Answering) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
@@ -12,15 +13,17 @@ import polars as pl
 
 from veridical.errors import UserError, unknown
 from veridical.items import Grouping, Item, Member, Status, Suite
-from veridical.judge import baseline_frame, contrasts, judge
+from veridical.judge import contrasts, judge, judge_baselines
+from veridical.judge.answering import by_key, only
 from veridical.judge.estimate import Settings
 from veridical.judge.frame import KEY, SCHEMA
 from veridical.judge.measure import Measure
-from veridical.judge.verdict import verdicts
 from veridical.judge.registry import measure_set
+from veridical.judge.verdict import verdicts
 from veridical.runs.files import json_bytes, replace
 from veridical.runs.load import Run, place
 from veridical.runs.plan import narrow
+from veridical.runs.stored import StoredSuite
 
 
 class Measuring(Protocol):
@@ -43,6 +46,10 @@ def merged(suites: Iterable[Suite]) -> Suite:
     """One suite over the items of several narrowings of it."""
     # The largest first: where it holds all items, their order is that of one run alone.
     first, *rest = sorted(suites, key=lambda suite: -len(suite.items))
+    if set(chain.from_iterable(suite.columns.ids for suite in rest)) <= set(first.columns.ids) and all(
+        suite.groupings == first.groupings == () for suite in rest
+    ):
+        return first
     items = {item.id: item for suite in (first, *rest) for item in suite.items}
     groupings = tuple(
         Grouping(
@@ -61,6 +68,8 @@ def regrouped(suite: Suite, field: str) -> Suite:
     `field` is the name of another grouping, of an item field or of a factor: items with one value are one
     set, and keep the role that they had. Raises UserError where no item has it.
     """
+    if isinstance(suite, StoredSuite):
+        return suite.by_field(field)
     roles = {member.item: member.role for member in suite.grouping().members}
     named = {grouping.name: grouping for grouping in suite.groupings}
     if field in named:
@@ -126,7 +135,7 @@ class Judgement:
         """The measures of each run by itself, contrasts between its prompts among them."""
         found: dict[Path, tuple[Measure, ...]] = {}
         for run in self.runs:
-            suites = self._with_sets(list(run.suites.values()))
+            suites = self.suites if len(self.runs) == 1 else self._with_sets(list(run.suites.values()))
             found[run.path] = tuple(self._judge(suites, run.answers, (run,)))
         return found
 
@@ -172,15 +181,16 @@ class Judgement:
 
     def _of_answers(self, suites: Sequence[Suite], responses: pl.DataFrame, *, read_out: bool) -> Iterator[Measure]:
         for suite in suites:
-            frame = responses.filter(suite=suite.name)
+            frame = only(responses, pl.col("suite") == suite.name)
             coverage = _coverage(frame)
             for items, part in coverage.items():
                 yield from self._measures(judge, narrow(suite, items), part)
-            yield from self._measures(judge, suite, baseline_frame(suite))
+            if not measure_set(suite.measures).graded:
+                yield from judge_baselines(suite, level=self.level, draws=self.draws, seed=self.seed)
             yield from measure_set(suite.measures).levels(suite)
             # What was asked of some only (a run extended with another --limit) has nothing to be compared with.
             if coverage and (shared := frozenset.intersection(*coverage)):
-                part = frame.filter(pl.col("item").is_in(shared))
+                part = only(frame, pl.col("item").is_in(shared))
                 yield from self._measures(contrasts, narrow(suite, shared), part)
                 if read_out:
                     from veridical.readouts.measured import readout_measures
@@ -195,9 +205,9 @@ class Judgement:
 def _coverage(frame: pl.DataFrame) -> dict[frozenset[str], pl.DataFrame]:
     """The answerings of a frame by the items that they were asked, as they differ where a run was extended."""
     parts: dict[frozenset[str], list[pl.DataFrame]] = {}
-    for part in frame.partition_by(*KEY, maintain_order=True):
+    for part in by_key(frame):
         parts.setdefault(frozenset(part["item"]), []).append(part)
-    return {items: pl.concat(found) for items, found in parts.items()}
+    return {items: found[0] if len(found) == 1 else pl.concat(found) for items, found in parts.items()}
 
 
 def records_json(measures: Iterable[Measure]) -> list[dict[str, object]]:

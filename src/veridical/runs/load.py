@@ -16,11 +16,23 @@ from veridical.items import Item, Status, Suite
 from veridical.judge.answers import Reading, read_scores, read_text
 from veridical.judge.frame import SCHEMA
 from veridical.models.protocol import THINKING_OPEN, ChoiceScore
-from veridical.runs.files import check_path
-from veridical.runs.manifest import NAME, Manifest, is_run, read_manifest
+from veridical.runs.files import check_path, read_parts
+from veridical.runs.imported import imported_frame
+from veridical.runs.manifest import NAME, Manifest, SuiteEntry, is_run, read_manifest
 from veridical.runs.plan import FULL, MODES
+from veridical.runs.provenance import UNKNOWN
 from veridical.runs.readouts import StoredReadout, read_readouts
-from veridical.runs.store import check_items, outcome, read_asks, read_responses, read_suites
+from veridical.runs.store import (
+    ASKS,
+    ITEMS_NAME,
+    check_items,
+    outcome,
+    read_asks,
+    read_heads,
+    read_responses,
+    read_suites,
+)
+from veridical.runs.stored import read_stored_suites
 
 NEAR_TIE = 1e-3
 """Two choices whose log-likelihoods are closer than this (in nats) are counted as a near tie: another batch
@@ -40,7 +52,18 @@ class Run:
     @cached_property
     def suites(self) -> dict[str, Suite]:
         """The suites by name, narrowed to the items that were asked."""
+        if self.manifest.imported is not None:
+            judged = {task.suite for task in self.manifest.imported.tasks if task.judged_by}
+            heads = {name: head for name, head in read_heads(self.path).items() if name in judged}
+            return read_stored_suites(self.path / ITEMS_NAME, heads)
         return read_suites(self.path)
+
+    @cached_property
+    def asks(self) -> pl.DataFrame:
+        """What was asked (`veridical.runs.store.read_asks`)."""
+        if self.manifest.imported is not None:  # written once, each ask once
+            return read_parts(self.path / "requests", ASKS)
+        return read_asks(self.path)
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -48,8 +71,10 @@ class Run:
 
         The order of rows does not depend on the calls that asked them.
         """
+        if (imported := self.manifest.imported) is not None:
+            return imported_frame(self.path, self.name, self.asks, imported, self.suites)
         answers = read_responses(self.path)
-        asks = read_asks(self.path).join(answers, on="key", how="left", maintain_order="left")
+        asks = self.asks.join(answers, on="key", how="left", maintain_order="left")
         rows = [_row(self.name, self.suites[ask["suite"]], ask) for ask in asks.iter_rows(named=True)]
         rows.sort(key=lambda row: place(self.suites, row))
         return pl.DataFrame(rows, schema=SCHEMA)
@@ -67,12 +92,12 @@ class Run:
     @property
     def asked(self) -> bool:
         """Whether any question is stored."""
-        return not read_asks(self.path).is_empty()
+        return not self.asks.is_empty()
 
     def notes(self) -> dict[str, int]:
         """Counts for the manifest: what rendering did, tokens across a join, near ties, missing answers."""
-        asks = read_asks(self.path)
-        counts = Counter(note for notes in asks["notes"] for note in notes)
+        asks = self.asks
+        counts = Counter(asks["notes"].explode().drop_nulls().to_list())
         return {
             **dict(sorted(counts.items())),
             "asks": asks.height,
@@ -124,6 +149,7 @@ def _answer(suite: Suite, item: Item, stored: dict[str, Any]) -> dict[str, Any]:
         if reading.scores:
             row["labels"] = list(item.labels)
             row["scores"] = [score.total for score in came.scores]
+            row |= _lengths(came.scores)
     else:
         reading = Reading(came.status)
     return {
@@ -135,18 +161,6 @@ def _answer(suite: Suite, item: Item, stored: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-            row |= _lengths(came.scores)
-def open_run(path: Path) -> Run:
-    """The run in a folder. Raises UserError where the folder is not one."""
-    if not path.exists():
-        raise UserError(f"{path}: no such folder; give a run folder, or the study folder that holds it")
-    manifest = read_manifest(path)
-    return Run(path, manifest, manifest.model.name)
-
-
-def run_folders(path: Path) -> list[Path]:
-    """The run folders that a path names: itself, or those in a study folder, by name."""
-    if is_run(path):
 def _lengths(scores: Sequence[ChoiceScore]) -> dict[str, Any]:
     """What other normalisations need (`veridical.judge.frame.LENGTHS`)."""
     alone = [score.unconditional for score in scores]
@@ -158,6 +172,17 @@ def _lengths(scores: Sequence[ChoiceScore]) -> dict[str, Any]:
     }
 
 
+def open_run(path: Path) -> Run:
+    """The run in a folder. Raises UserError where the folder is not one."""
+    if not path.exists():
+        raise UserError(f"{path}: no such folder; give a run folder, or the study folder that holds it")
+    manifest = read_manifest(path)
+    return Run(path, manifest, manifest.model.name)
+
+
+def run_folders(path: Path) -> list[Path]:
+    """The run folders that a path names: itself, or those in a study folder, by name."""
+    if is_run(path):
         return [path]
     if not path.is_dir():
         return []
@@ -177,7 +202,7 @@ def open_runs(paths: Sequence[Path]) -> list[Run]:
                 f"no requests stored in {run.path / 'requests'}: they were removed, or the run was stopped before it "
                 f"asked; the same 'veridical run' with --out {run.path.parent} asks again"
             )
-        check_items(run.path)
+        check_items(run.path, run.asks)
     return runs
 
 
@@ -205,11 +230,16 @@ def _check_same_suites(runs: Sequence[Run]) -> None:
         for entry in run.manifest.suites:
             other = seen.setdefault(entry.name, run)
             first = next(e for e in other.manifest.suites if e.name == entry.name)
-            if first != entry:
+            if first != entry and not _may_be_one(first, entry):
                 raise UserError(
                     f"{other.path} and {run.path} hold different contents of suite {entry.name!r} (versions "
                     f"{first.version} and {entry.version}): judge them apart"
                 )
+
+
+def _may_be_one(one: SuiteEntry, other: SuiteEntry) -> bool:
+    """Whether two entries differ in nothing but a version that the log of one does not say."""
+    return UNKNOWN in (one.version, other.version) and one.model_copy(update={"version": other.version}) == other
 
 
 def _told_apart(runs: Sequence[Run]) -> list[Run]:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from veridical.errors import UserError
 from veridical.runs.files import json_bytes, replace
+from veridical.runs.provenance import Imported
 
 SCHEMA = "veridical.run/1"
 NAME = "manifest.json"
@@ -48,8 +49,8 @@ class SuiteEntry(Part):
     name: str
     version: str
     content_hash: str
-
     shots: int = 0
+
 
 class Call(Part):
     """One call that asked something, so that the run can be repeated."""
@@ -79,6 +80,7 @@ class Manifest(Part):
     settings: Settings
     calls: tuple[Call, ...] = ()
     notes: Mapping[str, int] = Field(default_factory=dict)
+    imported: Imported | None = None
 
 
 def now() -> str:
@@ -141,12 +143,12 @@ def check_suites(folder: Path, stored: Manifest, suites: Iterable[SuiteEntry]) -
     known = {entry.name: entry for entry in stored.suites}
     for entry in suites:
         other = known.get(entry.name, entry)
-        if (other.version, other.content_hash) != (entry.version, entry.content_hash):
-            raise UserError(
         if other.shots != entry.shots:
             raise UserError(
                 f"{folder} holds suite {entry.name!r} with --shots {other.shots}, not {entry.shots}: use another --out"
             )
+        if (other.version, other.content_hash) != (entry.version, entry.content_hash):
+            raise UserError(
                 f"{folder} holds suite {entry.name!r} version {other.version} (content {other.content_hash}),"
                 f" not version {entry.version} (content {entry.content_hash}): use another --out"
             )

@@ -180,15 +180,15 @@ def _extend_items(path: Path, plans: Sequence[Plan]) -> None:
         replace(path / ITEMS_NAME, parquet_bytes(_items_frame(suites.values())))
 
 
-def lacking_suites(path: Path) -> set[str]:
+def lacking_suites(path: Path, asks: pl.DataFrame | None = None) -> set[str]:
     """The suites of which a run stores questions and not the items: its items.parquet is gone, or an older one."""
-    asked = set(read_asks(path)["suite"])
-    return asked - set(_heads(path)) if (path / ITEMS_NAME).is_file() else asked
+    asked = set((read_asks(path) if asks is None else asks)["suite"])
+    return asked - set(read_heads(path)) if (path / ITEMS_NAME).is_file() else asked
 
 
-def check_items(path: Path) -> None:
-    """Raise UserError where a run stores questions whose items are missing."""
-    if lacking := sorted(lacking_suites(path)):
+def check_items(path: Path, asks: pl.DataFrame | None = None) -> None:
+    """Raise UserError where a run stores questions whose items are missing; `asks` are those that it stores."""
+    if lacking := sorted(lacking_suites(path, asks)):
         raise UserError(
             f"{path / ITEMS_NAME} is missing, or lacks the items of {', '.join(lacking)}: run those suites again, "
             f"in one call, with --out {path.parent}; stored answers are kept"
@@ -226,15 +226,20 @@ def _stored_items(path: Path) -> pl.DataFrame:
     return read_part(path / ITEMS_NAME, ITEMS, remedy)
 
 
-def _heads(path: Path) -> dict[str, str]:
-    return dict(_stored_items(path).filter(kind="suite").select("suite", "json").iter_rows())
+def read_heads(path: Path) -> dict[str, str]:
+    """The suites of a run without their items, in JSON, by name."""
+    try:
+        found = pl.scan_parquet(path / ITEMS_NAME, glob=False).filter(kind="suite").select("suite", "json").collect()
+    except (OSError, pl.exceptions.PolarsError):
+        found = _stored_items(path).filter(kind="suite").select("suite", "json")  # says what is wrong with the file
+    return dict(found.iter_rows())
 
 
 def read_suites(path: Path) -> dict[str, Suite]:
     """The suites of a run by name, narrowed to the items that were asked."""
     frame = _stored_items(path)
     suites: dict[str, Suite] = {}
-    for name, head in _heads(path).items():
+    for name, head in read_heads(path).items():
         items = ",".join(frame.filter(kind="item", suite=name)["json"])
         suites[name] = Suite.model_validate({**json.loads(head), "items": json.loads(f"[{items}]")})
     return suites

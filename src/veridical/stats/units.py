@@ -19,6 +19,15 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 
+def distinct(codes: Ints) -> Ints:
+    """The codes, sorted, each once: `numpy.unique` of an array of integers, which NumPy now hashes and not sorts."""
+    ordered = np.sort(codes)
+    first = np.ones(len(ordered), dtype=bool)
+    first[1:] = ordered[1:] != ordered[:-1]
+    result: Ints = ordered[first]
+    return result
+
+
 @dataclass(frozen=True, eq=False)
 class Units:
     """The set and the cluster of every row, as integer codes (any, not only 0, 1, 2, ...), shape (rows,).
@@ -45,11 +54,11 @@ class Units:
 
     @cached_property
     def n_sets(self) -> int:
-        return len(np.unique(self.sets))
+        return len(distinct(self.sets))
 
     @cached_property
     def n_clusters(self) -> int:
-        return len(np.unique(self.clusters))
+        return len(distinct(self.clusters))
 
     @property
     def independent(self) -> bool:
@@ -64,5 +73,5 @@ class Units:
 
 def align(units: Sequence[Units]) -> tuple[Ints, list[Ints]]:
     """Cluster codes that occur in any of `units`, sorted, and for each of them its rows' positions there."""
-    codes = np.unique(np.concatenate([u.clusters for u in units]))
+    codes = distinct(np.concatenate([u.clusters for u in units]))
     return codes, [np.searchsorted(codes, u.clusters).astype(np.int64) for u in units]

@@ -1,0 +1,283 @@
+"""HELM's run folders as models and tasks.
+
+Such a folder holds `run_spec.json`, `scenario_state.json`, `per_instance_stats.json` and `stats.json`.
+
+Where all choices stand in one prompt the answer is what the completion maps to; where each reference was put by itself
+it is HELM's own `predicted_index` (its log-likelihoods cannot be told from those of the prompt without its tokenizer);
+everywhere else answers are graded by the scores of single instances.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from veridical.errors import UserError
+from veridical.interop.answer import Answer, as_text, letters
+from veridical.interop.folders import files_in
+from veridical.interop.logged import LoggedModel, LoggedTask, Reported
+from veridical.interop.records import parse_document, read_document, source_of
+from veridical.items import Status
+
+HARNESS = "HELM"
+STATE = "scenario_state.json"
+UNPERTURBED = "as-logged"
+NO_STATS = "per_instance_stats.json: HELM's own scores of single instances"
+SEPARATE = "log-likelihoods of the references: HELM's own predicted_index is taken as the answer"
+_JOINT = "multiple_choice_joint"
+_ALONE = ("multiple_choice_separate_original", "multiple_choice_separate_calibrated", "ranking_binary")
+_BOOKKEEPING = (
+    "num_",
+    "training_",
+    "inference_",
+    "batch_size",
+    "finish_reason",
+    "prompt_truncated",
+    "max_prob",
+    "logprob",
+    "perplexity",
+    "bits_per_byte",
+    "predicted_index",
+)
+_SETTINGS = ("model_deployment", "method", "temperature", "max_tokens", "max_train_instances", "instructions")
+
+_State = Mapping[str, Any]
+_Key = tuple[str, int, str]
+"""Instance, trial, perturbation."""
+
+
+def read_helm(path: Path) -> list[LoggedModel]:
+    """The models that were evaluated in a run folder, or in the run folders below it.
+
+    Raises UserError where there is none.
+    """
+    if path.is_file():
+        raise UserError(f"{path}: give the run folder of HELM's that it is in, not the file")
+    if not path.exists():
+        raise UserError(f"{path}: no such folder")
+    folders = sorted({file.parent for file in files_in(path, (".json",)) if file.name == STATE})
+    if not folders:
+        raise UserError(f"{path}: no run folder of HELM's is here: {STATE} and stats.json are expected in it")
+    return [_model(folder) for folder in folders]
+
+
+def _model(folder: Path) -> LoggedModel:
+    spec = _optional(folder / "run_spec.json")
+    adapter = spec.get("adapter_spec")
+    adapter = adapter if isinstance(adapter, dict) else {}
+    name = adapter.get("model") or adapter.get("model_deployment") or "model not named in the log"
+    return LoggedModel(
+        harness=HARNESS,
+        name=str(name),
+        version="",
+        tasks=[_task(folder, spec, adapter)],
+        settings={part: as_text(adapter[part]) for part in _SETTINGS if adapter.get(part) not in (None, "")},
+        where=str(folder),
+    )
+
+
+def _task(folder: Path, spec: Mapping[str, Any], adapter: Mapping[str, Any]) -> LoggedTask:
+    files = [
+        file
+        for name in (STATE, "run_spec.json", "per_instance_stats.json", "stats.json")
+        if (file := folder / name).is_file()
+    ]
+    task = LoggedTask(
+        name=_name(str(spec.get("name") or folder.name)),
+        answers=lambda: _answers(task, folder, str(adapter.get("method", ""))),
+        shots=adapter["max_train_instances"] if isinstance(adapter.get("max_train_instances"), int) else 0,
+        reported=_reported(_list(folder / "stats.json")),
+        sources=lambda: [source_of(file) for file in files],
+    )
+    if not spec:
+        task.lacks.append("run_spec.json: the model and its settings are not known")
+    return task
+
+
+def _name(name: str) -> str:
+    """A run's name without its model: `mmlu:subject=philosophy`."""
+    scenario, colon, arguments = name.partition(":")
+    kept = [part for part in arguments.split(",") if not part.startswith(("model=", "model_deployment="))]
+    return scenario + (colon + ",".join(kept) if any(kept) else "")
+
+
+def _reported(stats: Sequence[Any]) -> list[Reported]:
+    found: list[Reported] = []
+    for stat in stats:
+        named = _stat_name(stat) if isinstance(stat, dict) and not _worst(stat) else None
+        if named and isinstance(mean := stat.get("mean"), int | float):
+            found.append((named[0], named[1], float(mean)))
+    return found
+
+
+def _worst(stat: Mapping[str, Any]) -> bool:
+    """Whether a statistic is HELM's summary over perturbations (robustness, fairness) and of no single prompt."""
+    name = stat.get("name")
+    return isinstance(name, dict) and _perturbation(name) in ("robustness", "fairness")
+
+
+def _stat_name(stat: Any) -> tuple[str, str] | None:
+    """Metric and part (split and perturbation) of a statistic; None for what is not about answers."""
+    name = stat.get("name") if isinstance(stat, dict) else None
+    if not isinstance(name, dict) or str(name.get("name", "")).startswith(_BOOKKEEPING):
+        return None
+    return str(name.get("name")), _part(str(name.get("split") or ""), _perturbation(name))
+
+
+def _perturbation(value: Mapping[str, Any]) -> str:
+    found = value.get("perturbation")
+    return str(found.get("name", "")) if isinstance(found, dict) else ""
+
+
+def _part(split: str, perturbation: str) -> str:
+    return ", ".join(part for part in (split, perturbation) if part)
+
+
+def _answers(task: LoggedTask, folder: Path, method: str) -> Iterator[Answer]:
+    states = read_document(folder / STATE).get("request_states")
+    states = [state for state in states if isinstance(state, dict)] if isinstance(states, list) else []
+    if not states:
+        raise UserError(f"{folder / STATE} holds no requests: nothing can be judged")
+    stats = _of_instances(_list(folder / "per_instance_stats.json"))
+    if not stats:
+        task.lacks.append(NO_STATS)
+    if method in _ALONE:
+        task.lacks.append(SEPARATE)
+    seen: set[_Key] = set()
+    for state in states:
+        key = _key(state)
+        if method in _ALONE and (key in seen or state.get("request_mode") == "calibration"):
+            continue
+        seen.add(key)
+        yield _answer(state, key, stats.get(key, {}), method)
+
+
+def _key(state: _State) -> _Key:
+    instance = state.get("instance")
+    instance = instance if isinstance(instance, dict) else {}
+    trial = state.get("train_trial_index")
+    return str(instance.get("id", "")), trial if isinstance(trial, int) else 0, _perturbation(instance)
+
+
+def _of_instances(entries: Sequence[Any]) -> dict[_Key, dict[str, float]]:
+    found: dict[_Key, dict[str, float]] = {}
+    for entry in entries:
+        if not isinstance(entry, dict):
+            continue
+        trial = entry.get("train_trial_index")
+        key = (str(entry.get("instance_id", "")), trial if isinstance(trial, int) else 0, _perturbation(entry))
+        for stat in entry.get("stats") or ():
+            name = stat.get("name") if isinstance(stat, dict) else None
+            mean = stat.get("mean") if isinstance(stat, dict) else None
+            # A perturbed instance has each statistic twice, once under the perturbation's name.
+            if isinstance(name, dict) and isinstance(mean, int | float):
+                found.setdefault(key, {})[str(name.get("name"))] = float(mean)
+    return found
+
+
+def _answer(state: _State, key: _Key, stats: Mapping[str, float], method: str) -> Answer:
+    instance = state["instance"] if isinstance(state.get("instance"), dict) else {}
+    split = str(instance.get("split") or "")
+    references = [one for one in instance.get("references") or () if isinstance(one, dict)]
+    fields = {"input": _of_text(instance.get("input")), "split": split}
+    for name, value in (instance.get("extra_data") or {}).items():
+        fields.setdefault(str(name), as_text(value))
+    answer = Answer(
+        document=f"{key[0]} {key[2]}".strip(),
+        fields={name: value for name, value in fields.items() if value},
+        reading=key[2] or UNPERTURBED,
+        metrics={name: value for name, value in stats.items() if not name.startswith(_BOOKKEEPING)},
+        part=_part(split, key[2]),
+        repeat=key[1],
+        contexts=[as_text((state.get("request") or {}).get("prompt", ""))],
+        text=_completion(state),
+    )
+    texts = [_of_text(reference.get("output")) for reference in references]
+    right = [place for place, reference in enumerate(references) if "correct" in (reference.get("tags") or ())]
+    mapping = state.get("output_mapping")
+    if method.startswith(_JOINT) and isinstance(mapping, dict) and mapping:
+        return _joint(answer, {str(key): as_text(value) for key, value in mapping.items()}, [texts[p] for p in right])
+    if method in _ALONE and "predicted_index" in stats and all(texts):
+        return _by_index(answer, texts, right, int(stats["predicted_index"]))
+    return _graded(answer, [texts[place] for place in right], state)
+
+
+def _joint(answer: Answer, mapping: Mapping[str, str], right: Sequence[str]) -> Answer:
+    answer.labels, answer.choices = list(mapping), [text or " " for text in mapping.values()]
+    answer.gold = [place for place, text in enumerate(mapping.values()) if text in right]
+    said = (answer.text or "").strip()
+    if said in mapping:
+        answer.label = said
+    else:
+        answer.status = Status.UNPARSED if said else Status.EMPTY
+    if said in mapping:
+        answer.recomputed = {
+            name: rule(mapping[said], right) for name, rule in _MATCHES.items() if name in answer.metrics
+        }
+    else:
+        answer.recomputed = {name: 0.0 for name in _MATCHES if name in answer.metrics}
+    return answer
+
+
+def _normal(text: str) -> str:
+    """Lower case, without punctuation, articles and needless space, as HELM's quasi matches compare."""
+    kept = "".join(letter for letter in text.lower() if letter not in string.punctuation)
+    return " ".join(word for word in kept.split() if word not in ("a", "an", "the"))
+
+
+_MATCHES: Mapping[str, Callable[[str, Sequence[str]], float]] = {
+    "exact_match": lambda said, right: float(any(said.strip() == one.strip() for one in right)),
+    "quasi_exact_match": lambda said, right: float(any(_normal(said) == _normal(one) for one in right)),
+    "prefix_exact_match": lambda said, right: float(any(said.strip().startswith(one.strip()) for one in right)),
+    "quasi_prefix_exact_match": lambda said, right: float(any(_normal(said).startswith(_normal(one)) for one in right)),
+}
+"""HELM's matches of a completion that names a choice with the right references."""
+
+
+def _by_index(answer: Answer, texts: Sequence[str], right: Sequence[int], predicted: int) -> Answer:
+    answer.labels, answer.choices, answer.gold = letters(len(texts)), texts, right
+    answer.text = None
+    if 0 <= predicted < len(texts):
+        answer.label = answer.labels[predicted]
+    else:
+        answer.status = Status.ERROR
+    if "exact_match" in answer.metrics:
+        answer.recomputed["exact_match"] = float(predicted in right)
+    return answer
+
+
+def _graded(answer: Answer, right: Sequence[str], state: _State) -> Answer:
+    if right:
+        answer.fields["target"] = as_text(right[0] if len(right) == 1 else list(right))
+    result = state.get("result")
+    if isinstance(result, dict) and result.get("success") is False:
+        answer.status, answer.detail = Status.ERROR, as_text(result.get("error") or "the request failed")[:500]
+    return answer
+
+
+def _of_text(value: Any) -> str:
+    if isinstance(value, dict):
+        return as_text(value.get("text", ""))
+    return "" if value is None else as_text(value)
+
+
+def _completion(state: _State) -> str:
+    """What was written: the completion that HELM scores, the likeliest of those asked for."""
+    result = state.get("result")
+    found = result.get("completions") if isinstance(result, dict) else None
+    held = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    best = max(held, key=lambda one: one.get("logprob") or 0.0, default={})
+    return as_text(best.get("text", ""))
+
+
+def _optional(path: Path) -> dict[str, Any]:
+    return read_document(path) if path.is_file() else {}
+
+
+def _list(path: Path) -> list[Any]:
+    if not path.is_file():
+        return []
+    found = parse_document(path.read_bytes(), str(path))
+    return found if isinstance(found, list) else []

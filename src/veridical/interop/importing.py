@@ -1,0 +1,161 @@
+"""Importing: logs of another harness in, run folders out, judged and with their page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from veridical.errors import UserError, unknown
+from veridical.interop.helm import read_helm
+from veridical.interop.inspect_log import read_inspect
+from veridical.interop.lm_eval_import import read_lm_eval
+from veridical.interop.logged import LoggedModel, LoggedTask
+from veridical.interop.writer import RunWriter, TaskWriter
+from veridical.items import digest
+from veridical.outputs import keep_apart
+from veridical.runs.files import check_path, slug
+from veridical.runs.manifest import Manifest, ModelEntry, Settings, SuiteEntry, now, write_manifest
+from veridical.runs.progress import Progress, Silent
+from veridical.runs.provenance import Imported, SourceFile, Task
+from veridical.runs.study import Study, open_study
+
+READERS: Mapping[str, Callable[[Path], list[LoggedModel]]] = {
+    "lm-eval": read_lm_eval,
+    "inspect": read_inspect,
+    "helm": read_helm,
+}
+
+
+@dataclass(frozen=True)
+class Import:
+    """What was imported: the study (of one run or more), and what each run's manifest says of its tasks."""
+
+    study: Study
+
+    @property
+    def imported(self) -> list[tuple[Path, str, Imported]]:
+        """Folder, model and origin of every run."""
+        return [
+            (run.path, run.manifest.model.name, run.manifest.imported)
+            for run in self.study.runs
+            if run.manifest.imported is not None
+        ]
+
+
+def import_logs(
+    harness: str,
+    path: str | Path,
+    out: str | Path,
+    *,
+    model: str | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Import:
+    """Import logs as a run that is judged as any other.
+
+    Arguments:
+        harness: `lm-eval`, `inspect` or `helm`.
+        path: a log file, or a folder of logs.
+        out: the run's folder, a new one. Where the logs are of several models it is a study, with a run in it for each.
+        model: what to call the model, in place of the name in the log.
+        seed: of the resampling.
+        progress: where to tell how far it is; nowhere where None.
+
+    Raises UserError where no log is there, where nothing in it can be judged, or where `out` exists.
+    """
+    if harness not in READERS:
+        raise unknown("log format", harness, READERS)
+    source, target = Path(path), Path(out)
+    check_path(source)
+    keep_apart([target], [source])
+    tell = progress or Silent()
+    models = _joined(READERS[harness](source))
+    if model is not None:
+        if len({one.name for one in models}) > 1:
+            names = ", ".join(dict.fromkeys(one.name for one in models))
+            raise UserError(f"--model {model}: the logs are of several models ({names}); import them one by one")
+        for one in models:
+            one.name = model
+    if len(models) > 1 and target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise UserError(f"{target} exists already: an import goes into a new folder; choose another --out")
+    for position, one in enumerate(models):
+        folder = target if len(models) == 1 else target / f"{slug(one.name)}-{position + 1}"
+        _write(one, folder, seed, tell)
+    study = open_study(target)
+    study.write()
+    return Import(study)
+
+
+def _joined(models: Sequence[LoggedModel]) -> list[LoggedModel]:
+    """Evaluations of one model under one setting are one run, unless they have a task in common."""
+    found: list[LoggedModel] = []
+    for model in models:
+        names = {task.name for task in model.tasks}
+        for other in found:
+            same = (other.harness, other.name, other.version, other.settings) == (
+                model.harness,
+                model.name,
+                model.version,
+                model.settings,
+            )
+            if same and not names & {task.name for task in other.tasks}:
+                other.tasks += model.tasks
+                break
+        else:
+            found.append(model)
+    return found
+
+
+def _write(model: LoggedModel, folder: Path, seed: int, progress: Progress) -> None:
+    with RunWriter(folder) as run:
+        written = list(_tasks(model, run, progress))
+        if not written:
+            raise UserError(
+                f"{model.where}: no record in it can be read as an answer ({_skipped(model.tasks)}); "
+                "is it a log of another harness?"
+            )
+        run.finish()
+        files = [source for task in model.tasks for source in task.sources()]
+        entries = tuple(entry for entry, _ in written)
+        write_manifest(run.folder, _manifest(model, entries, [task for _, task in written], files, seed))
+        run.put_in_place()
+
+
+def _skipped(tasks: Sequence[LoggedTask]) -> str:
+    counts = [f"{count:,} {reason}" for task in tasks for reason, count in task.skipped.items()]
+    return "; ".join(counts) or "it is empty"
+
+
+def _tasks(model: LoggedModel, run: RunWriter, progress: Progress) -> Iterator[tuple[SuiteEntry, Task]]:
+    for task in model.tasks:
+        writer = TaskWriter(run, task.name, task.version, f"{task.name} ({model.harness})", task.shots)
+        with progress.steps(f"importing {task.name}", task.total) as step:
+            for answer in task.answers():
+                writer.add(answer)
+                step()
+        task.skipped.update(writer.skipped)
+        found = writer.finish(task.reported, task.lacks, task.skipped)
+        if found is None:
+            progress.say(f"{task.name}: no record can be read ({_skipped([task])}); left out")
+        else:
+            yield found
+
+
+def _manifest(
+    model: LoggedModel, entries: tuple[SuiteEntry, ...], tasks: Sequence[Task], files: Sequence[SourceFile], seed: int
+) -> Manifest:
+    fingerprint = {
+        "engine": f"{model.harness} {model.version}".strip(),
+        "model": model.name,
+        **model.settings,
+        # Two evaluations of one model are told apart, whatever the logs say of how they were made.
+        "logs": digest(sorted(file.sha256 for file in files)),
+    }
+    return Manifest(
+        created=now(),
+        model=ModelEntry(name=model.name, fingerprint=fingerprint, digest=digest(fingerprint, length=32)),
+        suites=entries,
+        settings=Settings(seed=seed),
+        imported=Imported(harness=model.harness, version=model.version, files=tuple(files), tasks=tuple(tasks)),
+    )

@@ -1,0 +1,138 @@
+"""One log of Inspect's as its header and its samples, in plain JSON values."""
+
+from __future__ import annotations
+
+import importlib.util
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from veridical.errors import UserError
+from veridical.interop.records import LARGEST, parse_document, read_document, source_of
+from veridical.runs.provenance import SourceFile
+
+MOST_BYTES = 8 << 30
+"""Bytes that all members of a `.eval` may come to. Our choice: larger ones are archives of something else."""
+MOST_EXPANSION = 400
+"""How many times its size in the archive a member of more than a megabyte may be: JSON shrinks 5 to 50 times."""
+
+Sample = Mapping[str, Any]
+
+
+@dataclass
+class Log:
+    """A log: `samples` reads them one after another."""
+
+    path: Path
+    header: Mapping[str, Any]
+    n_samples: int
+    samples: Callable[[], Iterator[Sample]]
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def status(self) -> str:
+        return str(self.header.get("status", "not given"))
+
+    def source(self) -> SourceFile:
+        return source_of(self.path)
+
+
+def read_log(path: Path) -> Log:
+    """The log in a file. Raises UserError where it is not one, or where its archive is not safe to read."""
+    if not path.exists():
+        raise UserError(f"{path}: no such file or folder")
+    zipped = zipfile.is_zipfile(path)
+    log = _archive(path) if zipped else _object(path)
+    return _by_inspect(path, log) if importlib.util.find_spec("inspect_ai") else log
+
+
+def _by_inspect(path: Path, log: Log) -> Log:
+    """The same log through Inspect's own reader; what that cannot read stays as its documented form has it."""
+    from inspect_ai.log import read_eval_log
+
+    try:
+        document = read_eval_log(str(path)).model_dump(mode="json")
+    except Exception:  # an unfinished or broken log: whatever Inspect raises, the documented form is still there
+        return log
+    samples = document.pop("samples", None) or []
+    if len(samples) < log.n_samples:
+        return log
+    return Log(path, document, len(samples), lambda: iter(samples), log.notes)
+
+
+def _object(path: Path) -> Log:
+    document = read_document(path)
+    if not isinstance(document.get("eval"), dict):
+        raise UserError(f"{path} is no log of Inspect's: it has no 'eval'")
+    samples = [sample for sample in document.pop("samples", None) or () if isinstance(sample, dict)]
+    notes: list[str] = []
+    if not samples:
+        samples = [dict(sample) for sample in _of_reductions(document)]
+        if samples:
+            notes.append("samples: only the score of each is in it, so that item sets can be made of nothing")
+    return Log(path, document, len(samples), lambda: iter(samples), notes)
+
+
+def _of_reductions(document: Mapping[str, Any]) -> Iterator[Sample]:
+    """Samples of which the log has nothing but their scores."""
+    for reduction in document.get("reductions") or ():
+        for score in reduction.get("samples") or () if isinstance(reduction, dict) else ():
+            if isinstance(score, dict):
+                name, identity = str(reduction.get("scorer", "score")), score.get("sample_id")
+                yield {"id": identity, "input": f"sample {identity}", "scores": {name: score}}
+
+
+def _archive(path: Path) -> Log:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+            _check(path, members)
+            names = [member.filename for member in members]
+            if "header.json" in names:
+                header = _member(path, archive, "header.json")
+            elif "_journal/start.json" in names:
+                header = {**_member(path, archive, "_journal/start.json"), "status": "started"}
+            else:
+                raise UserError(f"{path} is no log of Inspect's: the archive has no header.json")
+    except (zipfile.BadZipFile, OSError) as error:
+        raise UserError(f"{path} cannot be read as an archive: {error}; was it copied whole?") from error
+    samples = sorted(name for name in names if name.startswith("samples/") and name.endswith(".json"))
+    return Log(path, header, len(samples), lambda: _members(path, samples))
+
+
+def _members(path: Path, names: list[str]) -> Iterator[Sample]:
+    with zipfile.ZipFile(path) as archive:
+        for name in names:
+            yield _member(path, archive, name)
+
+
+def _member(path: Path, archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
+    try:
+        data = archive.read(name)
+    except NotImplementedError as error:
+        raise UserError(f"{path}: {name} is compressed in a way that Python cannot read: install inspect_ai") from error
+    except (zipfile.BadZipFile, RuntimeError, EOFError, OSError, ValueError) as error:
+        raise UserError(f"{path}: {name} is damaged ({error})") from error
+    document = parse_document(data, f"{path}, {name}")
+    if not isinstance(document, dict):
+        raise UserError(f"{path}: {name} is no JSON object")
+    return document
+
+
+def _check(path: Path, members: list[zipfile.ZipInfo]) -> None:
+    """Raise UserError for an archive that is not what Inspect writes: members that lead out of it, or that swell."""
+    for member in members:
+        parts = Path(member.filename.replace("\\", "/")).parts
+        if ".." in parts or member.filename.startswith(("/", "\\")) or ":" in parts[0:1]:
+            raise UserError(f"{path}: the archive has a member {member.filename!r} that leads out of it; not read")
+        if member.file_size > LARGEST:
+            raise UserError(f"{path}: {member.filename} would be {member.file_size >> 20:,} MB; not read")
+        if member.file_size > max(member.compress_size, 1) * MOST_EXPANSION and member.file_size > 1 << 20:
+            raise UserError(
+                f"{path}: {member.filename} would swell from {member.compress_size:,} to {member.file_size:,} bytes; "
+                "not read"
+            )
+    if (total := sum(member.file_size for member in members)) > MOST_BYTES:
+        raise UserError(f"{path} would be {total >> 30:,} GB when read; not read")

@@ -1,0 +1,94 @@
+"""Evaluations of lm-evaluation-harness as models and tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+from veridical.interop.answer import Answer, as_text
+from veridical.interop.lm_eval_logs import NAMELESS, Evaluation, Results, find_evaluations
+from veridical.interop.lm_eval_samples import UNFILTERED, SampleReader
+from veridical.interop.lm_eval_write_out import WriteOutReader, is_write_out
+from veridical.interop.logged import LoggedModel, LoggedTask, Reported
+from veridical.interop.records import RecordFile
+
+HARNESS = "lm-evaluation-harness"
+NO_RESULTS = "a results file: reported numbers, task versions and settings are not known"
+_SETTINGS = (
+    "model_source",
+    "system_instruction_sha",
+    "chat_template_sha",
+    "fewshot_as_multiturn",
+    "transformers_version",
+    "git_hash",
+)
+_CONFIG = ("model", "model_args", "model_dtype", "model_revision", "model_sha", "gen_kwargs")
+
+
+def read_lm_eval(path: Path) -> list[LoggedModel]:
+    """The models that were evaluated in a file or folder. Raises UserError where there is none with samples."""
+    return [_model(evaluation) for evaluation in find_evaluations(path)]
+
+
+def _model(evaluation: Evaluation) -> LoggedModel:
+    document = evaluation.results.document if evaluation.results else {}
+    config = document.get("config")
+    given = {name: document.get(name) for name in _SETTINGS}
+    given |= {name: config.get(name) for name in _CONFIG} if isinstance(config, dict) else {}
+    return LoggedModel(
+        harness=HARNESS,
+        name=evaluation.model,
+        version=as_text(document.get("lm_eval_version") or ""),
+        tasks=[_task(evaluation, name, records) for name, records in evaluation.samples.items()],
+        settings={name: as_text(value) for name, value in given.items() if value not in (None, "")},
+        where=str(evaluation.where),
+    )
+
+
+def _task(evaluation: Evaluation, name: str, records: RecordFile) -> LoggedTask:
+    results = evaluation.results
+    task = LoggedTask(
+        name=name,
+        answers=lambda: _answers(task, records, results),
+        version=results.version(name) if results else "",
+        shots=_shots(results, name),
+        reported=_reported(results, name) if results else [],
+        sources=lambda: [records.source] if records.source else [],
+        total=records.estimate(),
+    )
+    if results is None:
+        task.lacks.append(NO_RESULTS)
+        if evaluation.model == NAMELESS:
+            task.lacks.append("the model's name: --model NAME gives it one")
+    return task
+
+
+def _shots(results: Results | None, task: str) -> int:
+    shots = results.document.get("n-shot") if results else None
+    value = shots.get(task) if isinstance(shots, dict) else None
+    return value if isinstance(value, int) else 0
+
+
+def _reported(results: Results, task: str) -> list[Reported]:
+    return [
+        (metric, UNFILTERED if reading == "none" else reading, value)
+        for metric, reading in results.metrics(task)
+        if (value := results.metric(task, metric, reading)) is not None
+    ]
+
+
+def _answers(task: LoggedTask, records: RecordFile, results: Results | None) -> Iterator[Answer]:
+    stream = iter(records)
+    first = next(stream, None)
+    if first is not None:
+        reader: SampleReader | WriteOutReader
+        if is_write_out(first):
+            reader = WriteOutReader(task.name)
+        else:
+            reader = SampleReader(task.name, results.config(task.name) if results else {})
+        yield from reader.answers(chain([first], stream))
+        task.lacks.extend(reader.notes)
+        task.skipped.update(reader.skipped)
+    task.skipped.update(records.skipped)
+    task.lacks.extend(f"{count:,} records were {note}" for note, count in records.notes.items())

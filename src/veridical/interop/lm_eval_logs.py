@@ -1,0 +1,257 @@
+"""Which files of lm-evaluation-harness belong together, and the answers in them.
+
+An evaluation is one call of the harness: a results file and the samples of its tasks, which carry the same date. In
+0.4.3 and later these are `results_DATE.json` and `samples_TASK_DATE.jsonl` (`.json` for a while) in a folder named
+after the model; in 0.4.0 to 0.4.2 `results.json` and `ARGUMENTS_TASK.jsonl`, an array whatever its name says; in 0.3
+any results file and `TASK_write_out_info.json`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from veridical.errors import UserError
+from veridical.interop.folders import files_in
+from veridical.interop.records import RecordFile, read_document
+
+_DATE = r"\d{4}-\d{2}-\d{2}T\d{2}[-:]\d{2}[-:]\d{2}(?:\.\d+)?"
+_RESULTS = re.compile(rf"(?P<prefix>.*?)results_(?P<date>{_DATE})\.json")
+_SAMPLES = re.compile(rf"(?P<prefix>.*?)samples_(?P<task>.+)_(?P<date>{_DATE})\.jsonl?")
+_WRITE_OUT = re.compile(r"(?P<task>.+)_write_out_info\.json")
+_NO_METRICS = ("sample_len", "sample_count")
+NAMELESS = "model not named in the log"
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """A results file: what the harness reported."""
+
+    path: Path
+    document: Mapping[str, Any]
+
+    @property
+    def reported(self) -> Mapping[str, Mapping[str, Any]]:
+        found = self.document.get("results")
+        return found if isinstance(found, dict) else {}
+
+    def config(self, task: str) -> Mapping[str, Any]:
+        configs = self.document.get("configs")
+        found = configs.get(task) if isinstance(configs, dict) else None
+        return found if isinstance(found, dict) else {}
+
+    def version(self, task: str) -> str:
+        versions = self.document.get("versions")
+        found = versions.get(task) if isinstance(versions, dict) else None
+        return "" if found in (None, "Yaml", "N/A") else str(found)  # 0.4.0 gives the kind of file
+
+    def metric(self, task: str, metric: str, reading: str) -> float | None:
+        """The number reported for a metric: `acc,none`, and `acc` in 0.3."""
+        own = self.reported.get(task, {})
+        own = own if isinstance(own, dict) else {}
+        value = own.get(f"{metric},{reading}", own.get(metric) if reading == "none" else None)
+        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+    def metrics(self, task: str) -> list[tuple[str, str]]:
+        """The metrics reported for a task, each with its filter."""
+        own = self.reported.get(task, {})
+        named = (key.partition(",") for key, value in own.items() if isinstance(value, int | float))
+        return [
+            (metric, reading or "none")
+            for metric, _, reading in named
+            if not metric.endswith("_stderr") and metric not in _NO_METRICS
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One call of the harness: where its numbers are, and its samples by task."""
+
+    results: Results | None
+    samples: Mapping[str, RecordFile]
+    where: Path
+    named: str = ""
+    """The model as the files' names have it."""
+
+    @property
+    def model(self) -> str:
+        document = self.results.document if self.results else {}
+        config = document.get("config")
+        arguments = config.get("model_args") if isinstance(config, dict) else None
+        for name in (document.get("model_name"), _pretrained(arguments)):
+            if isinstance(name, str) and name.strip():
+                return name
+        return self.named or NAMELESS
+
+
+def _pretrained(arguments: object) -> str | None:
+    if isinstance(arguments, dict):
+        found = arguments.get("pretrained", arguments.get("model"))
+        return found if isinstance(found, str) else None
+    match = re.search(r"(?:^|,)(?:pretrained|model|engine)=([^,]+)", arguments) if isinstance(arguments, str) else None
+    return match[1] if match else None
+
+
+@dataclass
+class _Group:
+    results: list[Results] = field(default_factory=list)
+    samples: dict[str, RecordFile] = field(default_factory=dict)
+    named: str = ""
+
+
+def find_evaluations(path: Path) -> list[Evaluation]:
+    """The evaluations in a file or a folder, each with its samples.
+
+    Raises UserError where there is none, or where none has samples.
+    """
+    files = files_in(path, (".json", ".jsonl")) if path.is_dir() else _with_neighbours(path)
+    groups = _grouped(files, only=None if path.is_dir() else path)
+    found = [
+        Evaluation(group.results[0] if group.results else None, group.samples, path, group.named)
+        for group in groups.values()
+        if group.samples
+    ]
+    if found:
+        return found
+    results = [one for group in groups.values() for one in group.results]
+    if results:
+        raise UserError(_without_samples(path, results))
+    raise UserError(
+        f"{path}: nothing of lm-evaluation-harness is here: a results_*.json with its samples_*.jsonl is expected, "
+        "or the folder that they are in"
+    )
+
+
+def _without_samples(path: Path, results: Sequence[Results]) -> str:
+    tasks = list(dict.fromkeys(task for one in results for task in one.reported))
+    told = ", ".join(tasks[:4]) + (f" and {len(tasks) - 4} more" if len(tasks) > 4 else "")
+    return (
+        f"{path} has the harness's numbers ({told or 'no task'}) and no samples of single answers, so that nothing "
+        "can be judged: run lm-eval again with --log_samples, and import the folder that it writes"
+    )
+
+
+def _with_neighbours(path: Path) -> list[Path]:
+    """A file, and what lies beside it under the same date."""
+    if not path.exists():
+        raise UserError(f"{path}: no such file or folder")
+    named = _RESULTS.fullmatch(path.name) or _SAMPLES.fullmatch(path.name)
+    beside = [one for one in sorted(path.parent.iterdir()) if one.is_file() and one != path]
+    if named is not None:
+        return [path, *(one for one in beside if _same(named, one.name))]
+    if _is_samples(path):
+        return [path, *(one for one in beside if one.name == "results.json")]
+    undated = (one for one in beside if not _SAMPLES.fullmatch(one.name))
+    return [path, *(one for one in undated if _WRITE_OUT.fullmatch(one.name) or one.suffix == ".jsonl")]
+
+
+def _is_samples(file: Path) -> bool:
+    return bool(_WRITE_OUT.fullmatch(file.name)) or file.suffix == ".jsonl" or _holds_records(file)
+
+
+def _same(named: re.Match[str], name: str) -> bool:
+    other = _RESULTS.fullmatch(name) or _SAMPLES.fullmatch(name)
+    return other is not None and (other["prefix"], other["date"]) == (named["prefix"], named["date"])
+
+
+def _grouped(files: Sequence[Path], only: Path | None) -> dict[tuple[str, ...], _Group]:
+    """Files by evaluation. Where one samples file is asked for (`only`), its neighbours' samples are left aside."""
+    groups: dict[tuple[str, ...], _Group] = {}
+    undated: list[Path] = []
+    for file in files:
+        if match := _SAMPLES.fullmatch(file.name):
+            if only is not None and file != only and _SAMPLES.fullmatch(only.name):
+                continue  # one task of several was asked for
+            group = groups.setdefault((str(file.parent), match["prefix"], match["date"]), _Group())
+            group.samples[match["task"]] = RecordFile(file)
+            group.named = _model_in_names(file, match["prefix"])
+        elif match := _RESULTS.fullmatch(file.name):
+            document = read_document(file)
+            group = groups.setdefault((str(file.parent), match["prefix"], match["date"]), _Group())
+            group.results.append(Results(file, document))
+            group.samples = {**_embedded(document), **group.samples}
+        else:
+            undated.append(file)
+    for folder in dict.fromkeys(file.parent for file in undated):
+        groups |= _undated(folder, [file for file in undated if file.parent == folder], asked_for=only is not None)
+    return groups
+
+
+def _model_in_names(file: Path, prefix: str) -> str:
+    return prefix.strip("_") or (file.parent.name if "__" in file.parent.name else "")
+
+
+def _undated(folder: Path, files: Sequence[Path], *, asked_for: bool) -> dict[tuple[str, ...], _Group]:
+    """Files of versions that put no date into names: results by their content, samples by what they are called."""
+    results: list[Results] = []
+    records: list[Path] = []
+    for file in files:
+        if _is_samples(file):
+            records.append(file)
+            continue
+        try:
+            document = read_document(file)
+        except UserError:
+            if asked_for:
+                raise
+            continue  # some other JSON that lies there
+        if isinstance(document.get("results"), dict):
+            results.append(Results(file, document))
+    if not results and not records:
+        return {}
+    if len(results) > 1:
+        # Without dates nothing says whose the samples are: each results file by itself, samples without numbers.
+        alone: dict[tuple[str, ...], _Group] = {}
+        for one in results:
+            alone[(str(one.path),)] = _Group([one], _embedded(one.document))
+        return alone | ({(str(folder),): _Group([], _named(records, None))} if records else {})
+    own = results[0] if results else None
+    samples = {**(_embedded(own.document) if own else {}), **_named(records, own)}
+    return {(str(folder),): _Group(results, samples)}
+
+
+def _embedded(document: Mapping[str, Any]) -> dict[str, RecordFile]:
+    """Samples within a results document, as the harness's Python interface gives them."""
+    samples = document.get("samples")
+    if not isinstance(samples, dict):
+        return {}
+    return {task: _Held(records) for task, records in samples.items() if isinstance(records, list)}
+
+
+class _Held(RecordFile):
+    """Records that are already read."""
+
+    def __init__(self, records: list[Any]) -> None:
+        super().__init__(Path())
+        self._held = records
+
+    def estimate(self) -> int:
+        return len(self._held)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        yield from (record for record in self._held if isinstance(record, dict))
+
+
+def _named(files: Sequence[Path], results: Results | None) -> dict[str, RecordFile]:
+    tasks = sorted(results.reported if results else (), key=len, reverse=True)
+    found: dict[str, RecordFile] = {}
+    for file in files:
+        match = _WRITE_OUT.fullmatch(file.name)
+        stem = match["task"] if match else file.stem
+        task = next((task for task in tasks if stem == task or stem.endswith(f"_{task}")), stem)
+        if results is not None and task not in results.reported and file != results.path:
+            continue  # of another evaluation
+        found[task if task not in found else stem] = RecordFile(file)
+    return found
+
+
+def _holds_records(file: Path) -> bool:
+    """Whether a `.json` holds records, as an array or one a line, and not one document."""
+    with file.open("rb") as opened:
+        head = opened.read(1 << 16)
+    text = head.decode("utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", errors="replace")
+    text = text.lstrip("\ufeff \t\r\n")
+    return text.startswith("[") or bool(re.match(r'\{\s*"(doc_id|doc|arguments|resps)"', text))

@@ -1,0 +1,299 @@
+"""Samples of lm-evaluation-harness 0.4.0 to 0.4.13, and the `write_out` records of 0.3, as answers.
+
+A record holds the document, the arguments of every request (context and continuation) and what came back. It does not
+hold the choices without their delimiter, nor how its target names the right one: that is found out from the task's
+configuration where a results file has it, and from the first records.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from typing import Any
+
+from veridical.interop.answer import Answer, as_text, flat_fields, letters, number, shared_beginning
+from veridical.interop.lm_eval_gold import gold_positions, target_readings
+from veridical.interop.lm_eval_requests import Requests, requests_of, scores_of
+from veridical.interop.lm_eval_rules import first_best, of_choices
+from veridical.items import Status
+
+LOOKED_AT = 500
+"""Records from which the task's conventions are found out."""
+AGREEING = 0.99
+"""Share of these whose own `acc` must be what their log-likelihoods say; below it, the task has a rule of its own."""
+
+_FRAME = {
+    *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
+    *("doc_hash", "prompt_hash", "target_hash"),
+}
+UNFILTERED = "as-logged"
+"""The reading of what no filter has touched (`none` in the harness)."""
+
+UNREADABLE = "record without requests and responses that fit"
+DEDUCED = "the log does not say which of two contexts is right: that is deduced from the harness's own acc"
+INVALID = "[invalid]"
+"""What the harness's regex filter gives where nothing matches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conventions:
+    """How the records of a task are to be read.
+
+    `delimiter` stands before a choice in what was scored. `by_text` says that choices are named by their own texts
+    (the same for every document), and by their place otherwise. `index_first` decides between two readings of a
+    target such as `1`. `graded` says that the task's right answers are not told by its log-likelihoods and gold,
+    `whole_contexts` that no examples stand before contexts that are the choices.
+    """
+
+    delimiter: str = " "
+    by_text: bool = False
+    index_first: bool = True
+    graded: bool = False
+    whole_contexts: bool = False
+
+
+@dataclass
+class SampleReader:
+    """The records of one task as answers. `skipped` counts records that cannot be read, `notes` what was assumed."""
+
+    task: str
+    config: Mapping[str, Any]
+    skipped: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+
+    def answers(self, records: Iterable[dict[str, Any]]) -> Iterator[Answer]:
+        records = iter(records)
+        first = list(islice(records, LOOKED_AT))
+        self.conventions = self._conventions([record for record in first if requests_of(record)])
+        filters = [str(one.get("name")) for one in self.config.get("filter_list") or () if isinstance(one, dict)]
+        seen: Counter[object] = Counter()
+        for record in chain(first, records):
+            requests = requests_of(record)
+            if requests is None:
+                self.skipped[UNREADABLE] += 1
+                continue
+            reading = record.get("filter")
+            if reading is None:
+                # Older versions write the records of every filter, one filter after another, and do not name it.
+                place = seen[record.get("doc_id")]
+                seen[record.get("doc_id")] += 1
+                reading = filters[place] if place < len(filters) else f"filter {place + 1}" if place else None
+            answer = self._answer(record, requests, UNFILTERED if reading in (None, "none") else str(reading))
+            if answer.choice_contexts and answer.gold and DEDUCED not in self.notes:
+                self.notes.append(DEDUCED)
+            yield answer
+
+    def _answer(self, record: dict[str, Any], requests: Requests, reading: str) -> Answer:
+        document = record.get("doc")
+        fields = flat_fields(document) if isinstance(document, dict) else {"doc": as_text(document)}
+        answer = Answer(
+            document=str(record.get("doc_id", "")),
+            fields=fields,
+            reading=reading,
+            metrics={name: value for name, value in record.items() if name not in _FRAME},
+        )
+        target = record.get("target")
+        if requests.continuations is None:
+            return _generated(answer, requests, target, record)
+        if len(requests.continuations) == 1 or self.conventions.graded:
+            return _single(answer, requests, target)
+        return _choices(answer, requests, target, self.conventions)
+
+    def _conventions(self, first: Sequence[dict[str, Any]]) -> Conventions:
+        held = [(record, requests) for record in first if (requests := requests_of(record))]
+        scored = [
+            (record, requests)
+            for record, requests in held
+            if requests.continuations and len(requests.continuations) > 1
+        ]
+        if not scored:
+            return Conventions()
+        delimiter = self._delimiter([requests for _, requests in scored])
+        texts = [_own_texts(requests, delimiter) for _, requests in scored]
+        conventions = Conventions(
+            delimiter=delimiter,
+            by_text=_constant(texts),
+            index_first=_index_first(scored, texts),
+            whole_contexts=self.config.get("num_fewshot") == 0 and not self.config.get("description"),
+        )
+        agreeing = _agreement(scored, conventions)
+        if agreeing is not None and agreeing < AGREEING:
+            self.notes.append(
+                f"its own acc is not what the log-likelihoods and the target say ({agreeing:.0%} of the first "
+                f"{len(scored)} records agree): answers are graded by the harness's scores"
+            )
+            return Conventions(delimiter, graded=True)
+        return conventions
+
+    def _delimiter(self, scored: Sequence[Requests]) -> str:
+        """What stands before every choice: the configuration's, else a space, where the continuations begin so."""
+        given = self.config.get("target_delimiter")
+        wanted = given if isinstance(given, str) else " "
+        begin = all(text.startswith(wanted) for requests in scored for text in requests.continuations or ())
+        if given is None and begin:
+            self.notes.append("no task configuration: a space before each choice is taken as the delimiter")
+        return wanted if begin else ""
+
+
+# Generated texts and single continuations: graded by the harness
+
+
+def _generated(answer: Answer, requests: Requests, target: object, record: Mapping[str, Any]) -> Answer:
+    answer.contexts = requests.contexts[:1]
+    answer.text = _text(record.get("resps", requests.returned))
+    filtered = _text(requests.returned)
+    if target is not None:
+        answer.fields.setdefault("target", as_text(target))
+    if not any(number(value) == 1.0 for value in answer.metrics.values()):
+        if filtered == INVALID:
+            answer.status, answer.detail = Status.UNPARSED, "the harness's filter found no answer"
+        elif not answer.text.strip():
+            answer.status = Status.EMPTY
+    if filtered != answer.text and not answer.detail:
+        answer.detail = filtered
+    return answer
+
+
+def _text(returned: object) -> str:
+    while isinstance(returned, list) and returned:
+        returned = returned[0]
+    return "" if isinstance(returned, list) or returned is None else as_text(returned)
+
+
+def _single(answer: Answer, requests: Requests, target: object) -> Answer:
+    answer.contexts = _shared(requests.contexts)
+    if target is not None:
+        answer.fields.setdefault("target", as_text(target))
+    found = scores_of(requests.returned)
+    if found is None:
+        answer.status, answer.detail = Status.ERROR, "no log-likelihood is logged"
+        return answer
+    totals, greedy = found
+    answer.scores, answer.lengths = totals, requests.continuations or []
+    if len(totals) > 1:
+        answer.fields.setdefault("choices", as_text(requests.continuations))
+    else:
+        answer.detail = f"log-likelihood {totals[0]:.6g}"
+        if not math.isfinite(totals[0]):
+            answer.status = Status.NON_FINITE
+        if greedy and "acc" in answer.metrics:
+            answer.recomputed["acc"] = float(greedy[0])
+        if "perplexity" in answer.metrics:
+            answer.recomputed["perplexity"] = totals[0]
+    return answer
+
+
+# Choices that were scored
+
+
+def _choices(answer: Answer, requests: Requests, target: object, conventions: Conventions) -> Answer:
+    continuations = requests.continuations or []
+    found = scores_of(requests.returned)
+    count = _conditional(requests)
+    answer.contexts = _shared(requests.contexts[:count])
+    texts = _own_texts(requests, conventions.delimiter)
+    own_contexts = len(answer.contexts) > 1
+    if own_contexts:
+        answer.choice_contexts = _from_last_example(answer.contexts)
+    answer.labels = _labels(texts, by_text=conventions.by_text and not own_contexts)
+    answer.choices = [text or whole for text, whole in zip(texts, continuations, strict=False)]
+    if found is None:
+        answer.status, answer.detail = Status.ERROR, "no log-likelihoods are logged"
+        answer.gold = gold_positions(target, texts, index_first=conventions.index_first)
+        return answer
+    totals, greedy = found
+    answer.scores, answer.unconditional = totals[:count], totals[count:]
+    answer.greedy = greedy[:count]
+    if own_contexts and len(set(continuations)) == 1:
+        answer.gold = _deduced(answer)
+    else:
+        answer.gold = gold_positions(target, texts, index_first=conventions.index_first)
+        answer.lengths = texts
+    if not all(answer.choices):
+        # Such a choice scores 0 and wins: no answer of the model's. An item must have something to score.
+        answer.choices, answer.labels, answer.gold, answer.scores = (), (), (), ()
+        answer.status, answer.detail = Status.EMPTY, "a choice has no text to score"
+    elif not all(map(math.isfinite, answer.scores)):
+        answer.status = Status.NON_FINITE
+    if own_contexts and conventions.whole_contexts:
+        # Without examples the contexts are the task's choices, and it is by their lengths that it normalises.
+        answer.recomputed = of_choices(replace(answer, lengths=answer.contexts)) if answer.scores else {}
+    elif answer.scores:
+        answer.recomputed = of_choices(answer)
+    return answer
+
+
+def _conditional(requests: Requests) -> int:
+    """How many requests are choices in their context: half, where the rest is scored without one."""
+    count = len(requests.contexts)
+    half = count // 2
+    again = requests.continuations or []
+    if count % 2 == 0 and half > 1 and again[:half] == again[half:] and not any(requests.contexts[half:]):
+        return half
+    return count
+
+
+def _own_texts(requests: Requests, delimiter: str) -> list[str]:
+    return [text.removeprefix(delimiter) for text in (requests.continuations or [])[: _conditional(requests)]]
+
+
+def _shared(contexts: Sequence[str]) -> list[str]:
+    return list(contexts[:1]) if len(set(contexts)) == 1 else list(contexts)
+
+
+def _from_last_example(contexts: Sequence[str]) -> list[str]:
+    """Contexts that differ, without what they share up to the last blank line: the solved examples before them."""
+    shared = shared_beginning(contexts)
+    start = shared.rfind("\n\n")
+    return [context[start + 2 :] if start >= 0 else context for context in contexts]
+
+
+def _labels(texts: Sequence[str], *, by_text: bool) -> list[str]:
+    named = [" ".join(text.split()) for text in texts]
+    return list(texts) if by_text and all(named) and len(set(named)) == len(named) else letters(len(texts))
+
+
+def _constant(texts: Sequence[Sequence[str]]) -> bool:
+    """Whether all documents offer the same few short texts, so that these name the answers."""
+    first = texts[0]
+    short = 2 <= len(first) <= 26 and all(len(text) <= 40 for text in first)
+    return short and len(texts) > 1 and all(sorted(own) == sorted(first) for own in texts)
+
+
+def _deduced(answer: Answer) -> tuple[int, ...]:
+    """The right one of two contexts, from the harness's own score: the target says only what follows them."""
+    acc = number(answer.metrics.get("acc"))
+    if acc not in (0.0, 1.0) or len(answer.scores) != 2:
+        return ()
+    best = first_best(answer.scores)
+    return (best if acc == 1.0 else 1 - best,)
+
+
+def _index_first(scored: Sequence[tuple[dict[str, Any], Requests]], texts: Sequence[Sequence[str]]) -> bool:
+    """Whether targets that could be an index or a text are an index: as the records' own `acc` has it."""
+    votes = Counter[bool]()
+    for (record, requests), own in zip(scored, texts, strict=True):
+        readings = target_readings(record.get("target"), own)
+        found, acc = scores_of(requests.returned), number(record.get("acc"))
+        if len(readings) == 2 and found and acc in (0.0, 1.0):
+            best = first_best(found[0][: len(own)])
+            for index, place in zip((True, False), readings, strict=True):
+                votes[index] += (place == best) == (acc == 1.0)
+    return votes[True] >= votes[False]
+
+
+def _agreement(scored: Sequence[tuple[dict[str, Any], Requests]], conventions: Conventions) -> float | None:
+    """The share of records whose own `acc` is what scores and target say; None where no record has one."""
+    agree: list[bool] = []
+    for record, requests in scored:
+        if "acc" not in record:
+            continue
+        answer = Answer(document="", fields={}, reading="", metrics={"acc": record["acc"]})
+        answer = _choices(answer, requests, record.get("target"), conventions)
+        own = number(record["acc"])
+        if "acc" in answer.recomputed:
+            agree.append(answer.recomputed["acc"] == own)
+    return sum(agree) / len(agree) if agree else None

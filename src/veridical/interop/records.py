@@ -1,0 +1,243 @@
+"""Records from a JSON file, one after another: JSON Lines whatever the file is called, or one array.
+
+A file is read as a stream. A line that is no JSON is left out and counted; so is what a cut-off file ends in.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from pydantic_core import from_json
+
+from veridical.errors import UserError
+from veridical.runs.provenance import SourceFile
+
+CUT_OFF = "cut off at the end of the file"
+NOT_JSON = "no JSON object"
+CP1252 = "not UTF-8, read as Windows-1252"
+
+_CHUNK = 1 << 20
+LARGEST = 256 << 20
+"""Bytes of one record, or of a document that is read whole. Our choice: logs have records of kilobytes."""
+
+Record = dict[str, Any]
+
+
+@dataclass
+class RecordFile:
+    """A file of records. Once they are read, `skipped` and `notes` count what went wrong; `source` describes it."""
+
+    path: Path
+    skipped: Counter[str] = field(default_factory=Counter)
+    notes: Counter[str] = field(default_factory=Counter)
+    source: SourceFile | None = None
+
+    def estimate(self) -> int:
+        """About how many records there are: the lines."""
+        with _opened(self.path) as file:
+            return sum(data.count(b"\n") for data in iter(lambda: file.read(_CHUNK), b""))
+
+    def __iter__(self) -> Iterator[Record]:
+        sha = hashlib.sha256()
+        with _opened(self.path) as file:
+            stream = _Hashed(file, sha)
+            yield from self._records(stream)
+            while stream.read(_CHUNK):
+                pass
+        self.source = SourceFile(name=self.path.name, bytes=stream.size, sha256=sha.hexdigest())
+
+    def _records(self, stream: _Hashed) -> Iterator[Record]:
+        head = stream.peek()
+        encoding = _encoding(head)
+        start = head.decode(encoding, errors="replace").lstrip("\ufeff \t\r\n")[:1]
+        if start == "[":
+            yield from self._array(stream, encoding)
+        else:
+            yield from self._lines(stream, encoding)
+
+    def _lines(self, stream: _Hashed, encoding: str) -> Iterator[Record]:
+        pending = ""
+        for line in stream.lines() if encoding == "utf-8" else _recoded(stream, encoding):
+            if pending:
+                self.skipped[NOT_JSON] += 1
+            pending = ""
+            if not line.strip():
+                continue
+            record = self._parsed(line)
+            if isinstance(record, dict):
+                yield record
+            else:
+                pending = "seen"
+        if pending:
+            self.skipped[CUT_OFF] += 1
+
+    def _parsed(self, line: bytes) -> object:
+        try:
+            return from_json(line)
+        except ValueError:
+            pass
+        try:
+            text = line.decode()
+        except UnicodeDecodeError:
+            text = line.decode("cp1252", errors="replace")
+            self.notes[CP1252] += 1
+        try:
+            # Python's reader takes half of a character (\ud800), which is then written as a question mark.
+            return _whole_characters(json.loads(text))
+        except (ValueError, RecursionError):
+            return None
+
+    def _array(self, stream: _Hashed, encoding: str) -> Iterator[Record]:
+        decoder = json.JSONDecoder()
+        pieces = _pieces(stream, encoding, self.notes)
+        buffer, place = next(pieces, "").lstrip("\ufeff \t\r\n")[1:], 0
+        while True:
+            while place < len(buffer) and buffer[place] in " \t\r\n,":
+                place += 1
+            if place < len(buffer) and buffer[place] == "]":
+                return
+            try:
+                record, place = decoder.raw_decode(buffer, place)
+            except (ValueError, RecursionError):
+                piece = next(pieces, "")
+                if not piece or len(buffer) - place > LARGEST:
+                    self.skipped[CUT_OFF] += 1
+                    return
+                buffer, place = buffer[place:] + piece, 0
+                continue
+            if isinstance(record, dict):
+                yield _whole_characters(record)
+            else:
+                self.skipped[NOT_JSON] += 1
+
+
+class _Hashed:
+    """A binary file whose bytes are hashed as they are read."""
+
+    def __init__(self, file: BinaryIO, sha: Any) -> None:
+        self._file, self._sha = file, sha
+        self._head = b""
+        self.size = 0
+
+    def peek(self) -> bytes:
+        self._head = self._head or self._take(_CHUNK)
+        return self._head
+
+    def _take(self, size: int) -> bytes:
+        data = self._file.read(size)
+        self._sha.update(data)
+        self.size += len(data)
+        return data
+
+    def read(self, size: int) -> bytes:
+        if self._head:
+            data, self._head = self._head, b""
+            return data
+        return self._take(size)
+
+    def lines(self) -> Iterator[bytes]:
+        """Lines without a byte order mark. A line beyond `LARGEST` raises UserError."""
+        rest = b""
+        first = True
+        while data := self.read(_CHUNK):
+            if first:
+                data, first = data.removeprefix(codecs.BOM_UTF8), False
+            parts = (rest + data).split(b"\n") if rest else data.split(b"\n")
+            rest = parts.pop()
+            if len(rest) > LARGEST:
+                raise UserError(f"a line of {self._file.name} has more than {LARGEST >> 20} MB: no log of a harness")
+            yield from parts
+        if rest:
+            yield rest
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        if path.is_dir():
+            raise UserError(f"{path} is a folder where a file is expected")
+        return path.open("rb")
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _encoding(head: bytes) -> str:
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    return "utf-8"
+
+
+def _recoded(stream: _Hashed, encoding: str) -> Iterator[bytes]:
+    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+    rest = ""
+    while data := stream.read(_CHUNK):
+        *lines, rest = (rest + decoder.decode(data)).split("\n")
+        yield from (line.encode(errors="replace") for line in lines)
+    if rest:
+        yield rest.encode(errors="replace")
+
+
+def _pieces(stream: _Hashed, encoding: str, notes: Counter[str]) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder(encoding)(errors="strict")
+    while data := stream.read(_CHUNK):
+        try:
+            yield decoder.decode(data)
+        except UnicodeDecodeError:
+            notes[CP1252] += 1
+            decoder = codecs.getincrementaldecoder("cp1252")(errors="replace")
+            yield decoder.decode(data)
+
+
+def _whole_characters(value: Any) -> Any:
+    """The value with a question mark for every half of a character, which no file of ours could hold."""
+    if isinstance(value, str):
+        return value if value.isprintable() else value.encode(errors="replace").decode()
+    if isinstance(value, dict):
+        return {_whole_characters(key): _whole_characters(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_whole_characters(inner) for inner in value]
+    return value
+
+
+def read_document(path: Path) -> Record:
+    """A JSON object that is one file, read whole. Raises UserError where it is not one, or is larger than any log."""
+    with _opened(path) as file:
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise UserError(f"{path} has more than {LARGEST >> 20} MB in one JSON object: too large to be read whole")
+    document = parse_document(data, str(path))
+    if not isinstance(document, dict):
+        raise UserError(f"{path}: a JSON list or value where an object is expected")
+    return document
+
+
+def parse_document(data: bytes, named: str) -> Any:
+    """A JSON value from bytes in any of the encodings. Raises UserError, naming it, where it is none."""
+    encoding = _encoding(data)
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        text = data.decode("cp1252", errors="replace")
+    try:
+        return _whole_characters(json.loads(text.removeprefix("\ufeff")))
+    except RecursionError as error:
+        raise UserError(f"{named}: nested too deeply") from error
+    except ValueError as error:
+        where = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
+        raise UserError(f"{named} is no JSON ({where}); is the file cut off?") from error
+
+
+def source_of(path: Path) -> SourceFile:
+    """A file's description."""
+    with _opened(path) as file:
+        sha, size = hashlib.sha256(), 0
+        while data := file.read(_CHUNK):
+            sha.update(data)
+            size += len(data)
+    return SourceFile(name=path.name, bytes=size, sha256=sha.hexdigest())

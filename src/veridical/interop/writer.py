@@ -1,0 +1,321 @@
+"""An imported run on disk, written as a stream: answers in, one run folder out, whole or not at all.
+
+Items, requests and responses go to disk in parts of some thousand answers, so that memory does not grow with the log.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import polars as pl
+from pydantic_core import to_json
+
+from veridical.errors import UserError
+from veridical.interop.answer import Answer, as_text, number
+from veridical.interop.columns import list_column, score_column
+from veridical.interop.tally import Tallies
+from veridical.items import Item, Mode, Suite, digest
+from veridical.prompts.template import Prompt
+from veridical.runs.files import add_part, make_folder, parquet_bytes, replace, unwritable
+from veridical.runs.imported import CORRECT, IMPORTED_REQUESTS, IMPORTED_RESPONSES, INCORRECT, SCORES, SCORES_NAME
+from veridical.runs.manifest import SuiteEntry
+from veridical.runs.plan import FULL
+from veridical.runs.provenance import ANSWERS, LIKELIHOODS, UNKNOWN, Task
+from veridical.runs.store import ITEMS_NAME
+from veridical.runs.stored import SCHEMA as ITEMS
+
+PART = 2_500
+"""Answers in a part."""
+ALIKE = 20
+"""Items from which a right answer that always stands in one place is taken as the task's way of writing, and choices
+named by their place as no answers of the model's. Our choice."""
+
+REPEATED = "a document that stands twice under one filter"
+GRADED_LABELS = (CORRECT, INCORRECT)
+_NOT_KEPT = "what was put to the model is in requests/*.parquet, column contexts"
+
+
+class RunWriter:
+    """A run folder that appears at `path` when the work is done.
+
+    Raises UserError where something stands there already, or where it cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise UserError(f"{path} exists already: an import goes into a new folder; choose another --out")
+        self.path = path
+        self.folder = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
+        self._items: list[Path] = []
+        self._heads: list[tuple[str, str]] = []
+        self._scores: list[pl.DataFrame] = []
+
+    def __enter__(self) -> RunWriter:
+        make_folder(self.folder)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def add_items(self, frame: pl.DataFrame) -> None:
+        path = self.folder / f".items-{len(self._items):06d}.parquet"
+        path.write_bytes(parquet_bytes(frame))
+        self._items.append(path)
+
+    def add_answers(self, requests: pl.DataFrame, responses: pl.DataFrame, scores: pl.DataFrame) -> None:
+        add_part(self.folder / "requests", requests)
+        add_part(self.folder / "responses", responses)
+        self._scores.append(scores)
+
+    def add_head(self, suite: Suite) -> None:
+        self._heads.append((suite.name, suite.model_dump_json(exclude={"items"})))
+
+    def finish(self) -> None:
+        """Put the items and scores together."""
+        heads = [{"suite": name, "kind": "suite", "id": name, "json": head} for name, head in self._heads]
+        path = self.folder / ".items-head.parquet"
+        path.write_bytes(parquet_bytes(pl.DataFrame(heads, schema=ITEMS)))
+        parts = [pl.scan_parquet(part, glob=False) for part in (path, *self._items)]
+        pl.concat(parts).sink_parquet(self.folder / ITEMS_NAME, compression="zstd", row_group_size=PART)
+        for part in (path, *self._items):
+            part.unlink()
+        scores = pl.concat([pl.DataFrame(schema=SCORES), *self._scores])
+        replace(self.folder / SCORES_NAME, parquet_bytes(scores))
+        self._scores.clear()
+
+    def put_in_place(self) -> None:
+        """Give the folder its name."""
+        try:
+            if self.path.is_dir():
+                self.path.rmdir()
+            self.folder.rename(self.path)
+        except OSError as error:
+            raise unwritable(self.path, error) from error
+
+
+class TaskWriter:
+    """The answers to one task, as one suite of a run."""
+
+    def __init__(self, run: RunWriter, suite: str, version: str, title: str, shots: int) -> None:
+        self.run, self.suite, self.version, self.title, self.shots = run, suite, version or UNKNOWN, title, shots
+        self.tallies = Tallies()
+        self.skipped: Counter[str] = Counter()
+        self.records = 0
+        self._documents: dict[str, str] = {}
+        self._answered: set[int] = set()
+        self._labels: dict[str, None] = {}
+        self._readings: dict[str, None] = {}
+        self._golds: Counter[str] = Counter()
+        self._fields: dict[str, None] = {}
+        self._kinds: Counter[str] = Counter()
+        self._by_place = True
+        self._first: Item | None = None
+        self._items: dict[str, list[Any]] = {"id": [], "json": [], "labels": [], "gold": []}
+        self._rows: list[tuple[str, str, Answer, list[str]]] = []
+
+    def add(self, answer: Answer) -> None:
+        """Keep an answer; a second one to the same document under the same reading is left out and counted."""
+        labels = list(answer.labels) if answer.choices else list(GRADED_LABELS)
+        item = self._item(answer, labels)
+        key = f"{self.suite}/{item}/{answer.reading}/{answer.repeat}"
+        if hash(key) in self._answered:
+            self.skipped[REPEATED] += 1
+            return
+        self._answered.add(hash(key))
+        self._readings[answer.reading] = None
+        self.records += 1
+        self.tallies.add(answer)
+        self._kinds[_kind(answer)] += 1
+        self._rows.append((key, item, answer, labels))
+        if len(self._rows) >= PART:
+            self._flush()
+
+    def _item(self, answer: Answer, labels: list[str]) -> str:
+        """The item's id; the item is kept where it is new. A document with another's content is told by a number."""
+        copy = 1
+        while True:
+            content, gold = _content(answer, labels)
+            item = hashlib.sha256(content).hexdigest()[:16]
+            known = self._documents.setdefault(item, answer.document)
+            if known == answer.document:
+                break
+            copy += 1
+            answer.fields["copy"] = str(copy)
+        if len(self._documents) > len(self._items["id"]) + self._written:
+            self._keep(item, content, answer, labels, gold)
+        return item
+
+    _written = 0
+
+    def _keep(self, item: str, content: bytes, answer: Answer, labels: list[str], gold: list[str]) -> None:
+        kept = self._items
+        kept["id"].append(item)
+        rest = b',"human":{},"factors":{},"name":%b}' % to_json(answer.document)
+        kept["json"].append((content[:-1] + rest).decode())
+        kept["labels"].append(labels)
+        kept["gold"].append(gold)
+        self._labels.update(dict.fromkeys(labels))
+        self._golds.update(gold)
+        self._fields.update(dict.fromkeys(answer.fields))
+        self._by_place = self._by_place and bool(answer.choices) and list(labels) != list(answer.choices)
+        if self._first is None:
+            # One is checked as every item of ours is; the others are made the same way.
+            self._first = Item.model_validate_json(kept["json"][0])
+
+    def _flush(self) -> None:
+        if not self._rows:
+            return
+        n = len(self._items["id"])
+        if n:
+            lists = {name: list_column(self._items[name]) for name in ("labels", "gold")}
+            frame = pl.DataFrame({"suite": self.suite, "kind": "item", **self._items, **lists}, schema=ITEMS)
+            self.run.add_items(frame)
+            self._written += n
+            self._items = {name: [] for name in self._items}
+        self.run.add_answers(self._requests(), self._responses(), self._own_scores())
+        self._rows = []
+
+    def _requests(self) -> pl.DataFrame:
+        rows = self._rows
+        return pl.DataFrame(
+            {
+                "key": [key for key, *_ in rows],
+                "suite": self.suite,
+                "item": [item for _, item, *_ in rows],
+                "input": FULL,
+                "prompt": [answer.reading for _, _, answer, _ in rows],
+                "order": 0,
+                "mode": [_mode(answer) for _, _, answer, _ in rows],
+                "repeat": [answer.repeat for _, _, answer, _ in rows],
+                "labels": list_column([labels for *_, labels in rows]),
+                "notes": list_column([[]] * len(rows)),
+                "joined": False,
+                "sequences": None,
+                "unconditional": None,
+                "max_new_tokens": None,
+                "contexts": list_column([answer.contexts for _, _, answer, _ in rows]),
+            },
+            schema=IMPORTED_REQUESTS,
+        )
+
+    def _responses(self) -> pl.DataFrame:
+        answers = [answer for _, _, answer, _ in self._rows]
+        frame = pl.DataFrame(
+            {
+                "key": [key for key, *_ in self._rows],
+                "status": [answer.status.value for answer in answers],
+                "text": [answer.text for answer in answers],
+                "n_tokens": None,
+                "finish": "stop",
+                "detail": [answer.detail for answer in answers],
+                "label": [answer.label for answer in answers],
+            },
+            schema={name: kind for name, kind in IMPORTED_RESPONSES.items() if name != "scores"},
+        )
+        return frame.with_columns(scores=score_column(answers)).select(list(IMPORTED_RESPONSES))
+
+    def _own_scores(self) -> pl.DataFrame:
+        held = [(item, answer) for _, item, answer, _ in self._rows for _ in answer.metrics]
+        values = [_score(value) for _, _, answer, _ in self._rows for value in answer.metrics.values()]
+        return pl.DataFrame(
+            {
+                "suite": self.suite,
+                "item": [item for item, _ in held],
+                "prompt": [answer.reading for _, answer in held],
+                "repeat": [answer.repeat for _, answer in held],
+                "metric": [metric for _, _, answer, _ in self._rows for metric in answer.metrics],
+                "value": [value for value, _ in values],
+                "json": [text for _, text in values],
+            },
+            schema=SCORES,
+        )
+
+    def finish(
+        self, reported: Iterable[tuple[str, str, float]], lacks: Iterable[str], skipped: Mapping[str, int]
+    ) -> tuple[SuiteEntry, Task] | None:
+        """Write what is left; what the manifest says of the task. None where no answer was read.
+
+        `reported` are metric, reading and value as the harness gave them; `lacks` what the log does not hold.
+        """
+        if self._first is None:
+            return None
+        self._flush()
+        judged_by = self._judged_by()
+        suite = self._suite(judged_by)
+        self.run.add_head(suite)
+        # What the whole task is the log does not say: its items are told by their own content, each for itself.
+        content = digest(["imported", suite.name])
+        entry = SuiteEntry(name=suite.name, version=suite.version, content_hash=content, shots=self.shots)
+        task = Task(
+            suite=suite.name,
+            records=self.records,
+            judged_by=judged_by,
+            metrics=tuple(self.tallies.metrics(reported)),
+            lacks=tuple(lacks),
+            skipped=dict(skipped),
+            fields=tuple(self._fields),
+        )
+        return entry, task
+
+    def _judged_by(self) -> str:
+        for kind in (LIKELIHOODS, ANSWERS):
+            if self._kinds[kind]:
+                return kind
+        return self.tallies.grading() or ""
+
+    def _suite(self, judged_by: str) -> Suite:
+        if self._first is None:
+            raise ValueError("a suite without items")
+        n_gold = sum(self._golds.values())
+        in_one_place = self._by_place and len(self._golds) == 1 and n_gold >= ALIKE
+        graded = judged_by not in (LIKELIHOODS, ANSWERS) or in_one_place
+        return Suite(
+            name=self.suite,
+            version=self.version,
+            title=self.title,
+            labels=tuple(self._labels),
+            measures="graded" if graded else "accuracy",
+            prompts=tuple(Prompt(name=reading, user=_NOT_KEPT, plain=True) for reading in self._readings),
+            items=(self._first,),
+        )
+
+
+def _mode(answer: Answer) -> Mode:
+    return "loglikelihood" if answer.text is None else "generate"
+
+
+def _kind(answer: Answer) -> str:
+    if not answer.choices:
+        return ""
+    return LIKELIHOODS if answer.scores else ANSWERS if answer.label is not None else ""
+
+
+def _content(answer: Answer, labels: list[str]) -> tuple[bytes, list[str]]:
+    """What an item's id is made of, as `veridical.items.Item.id` makes it (canonical JSON); the gold labels."""
+    choices: list[dict[str, str | None]]
+    if answer.choices:
+        contexts: Sequence[str | None] = answer.choice_contexts or [None] * len(labels)
+        choices = [
+            {"context": context, "continuation": text, "label": label}
+            for label, text, context in zip(labels, answer.choices, contexts, strict=True)
+        ]
+        gold = [labels[place] for place in answer.gold]
+    else:
+        choices = [{"context": None, "continuation": label, "label": label} for label in labels]
+        gold = [CORRECT]
+    fields = {name: answer.fields[name] for name in sorted(answer.fields)}
+    return to_json({"choices": choices, "fields": fields, "gold": gold, "golds": {}}), gold
+
+
+def _score(value: object) -> tuple[float | None, str | None]:
+    found = number(value)
+    if found is None or found != found or found in (float("inf"), float("-inf")):
+        return None, as_text(value)
+    return found, None

@@ -1,0 +1,86 @@
+"""What an import found, for the terminal: the harness's numbers beside what its log comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from veridical.errors import printable
+from veridical.runs.provenance import Imported, Metric, Task
+
+Origin = tuple[Path, str, Imported]
+MOST_FIELDS = 12
+LONGEST = 60
+"""Rows beyond which the table has only those whose numbers differ."""
+
+
+def told(origins: Iterable[Origin]) -> Iterator[str]:
+    """Lines on what a log lacks, what was left out of it, and what is kept and not judged."""
+    for folder, _, origin in origins:
+        for task in origin.tasks:
+            where = printable(f"{folder.name}, {task.suite}")
+            for lack in task.lacks:
+                yield f"{where}: {printable(lack)}"
+            for reason, count in task.skipped.items():
+                yield f"{where}: skipped {count:,}: {printable(reason)}"
+            if not task.judged_by:
+                yield f"{where}: kept, not judged: no score in the log is 0 or 1 for each answer"
+
+
+def render(origins: Sequence[Origin]) -> RenderableType:
+    """A table of metrics: as reported, and as they come out of the log."""
+    parts: list[RenderableType] = []
+    for folder, model, origin in origins:
+        rows = [(task, metric) for task in origin.tasks for metric in task.metrics]
+        shown = rows if len(rows) <= LONGEST else [row for row in rows if _notable(row[1])]
+        n = sum(task.records for task in origin.tasks)
+        parts.append(Text(printable(f"{model}: {n:,} answers from {origin.harness} {origin.version}".rstrip()), "bold"))
+        if shown:
+            parts.append(_table(shown))
+        if len(shown) < len(rows):
+            parts.append(Text(f"{len(rows) - len(shown):,} more metrics come out as reported.", style="dim"))
+        if notes := list(dict.fromkeys(_note(metric) for _, metric in shown if _note(metric))):
+            parts += [Text(note, style="dim") for note in notes]
+        parts.append(Text(_next(folder, origin.tasks)))
+    return Group(*parts)
+
+
+def _notable(metric: Metric) -> bool:
+    pair = (metric.reported, metric.recomputed if metric.recomputed is not None else metric.own)
+    return metric.differing > 0 or (None not in pair and abs(pair[0] - pair[1]) > 1e-9)  # type: ignore[operator]
+
+
+def _table(rows: Sequence[tuple[Task, Metric]]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("task", "metric", "of"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("reported", "scores' mean", "recomputed", "answers", "differ"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for task, metric in rows:
+        table.add_row(
+            *(Text(printable(part)) for part in (task.suite, metric.metric, metric.reading)),
+            *(_number(value) for value in (metric.reported, metric.own, metric.recomputed)),
+            f"{metric.n:,}",
+            f"{metric.differing:,}" if metric.recomputed is not None or metric.differing else "",
+        )
+    return table
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"
+
+
+def _note(metric: Metric) -> str:
+    return printable(f"{metric.metric}: not recomputed: {metric.reason}") if metric.reason else ""
+
+
+def _next(folder: Path, tasks: Sequence[Task]) -> str:
+    fields = list(dict.fromkeys(field for task in tasks for field in task.fields))
+    more = f", … ({len(fields) - MOST_FIELDS} more)" if len(fields) > MOST_FIELDS else ""
+    named = ", ".join(fields[:MOST_FIELDS]) + more
+    return printable(f"Judge item sets: veridical judge {folder} --sets FIELD, with FIELD one of {named}")

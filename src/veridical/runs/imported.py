@@ -1,0 +1,136 @@
+"""A run that another harness made: where it came from, and its answers as the frame that measures read.
+
+Beside the files of every run such a folder has `scores.parquet`: the score that the harness itself gave to each
+answer. Where an item has no choices, that score is the answer: its labels are `correct` and `incorrect`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+
+from veridical.items import Status, Suite
+from veridical.judge.answers import TIE
+from veridical.judge.frame import SCHEMA
+from veridical.runs.files import read_part, read_parts
+from veridical.runs.provenance import ANSWERS, LIKELIHOODS, Imported
+from veridical.runs.store import ASKS, REQUESTS, RESPONSES
+
+CORRECT, INCORRECT = "correct", "incorrect"
+"""The labels of an item of which is known only how the harness graded the answer."""
+
+SCORES_NAME = "scores.parquet"
+SCORES = pl.Schema(
+    {
+        "suite": pl.String(),
+        "item": pl.String(),
+        "prompt": pl.String(),
+        "repeat": pl.Int64(),
+        "metric": pl.String(),
+        "value": pl.Float64(),
+        "json": pl.String(),
+    }
+)
+"""One row a score that the harness gave: `value` where it is a finite number, `json` where it is anything else."""
+
+IMPORTED_REQUESTS = pl.Schema({**REQUESTS, "contexts": pl.List(pl.String())})
+"""`contexts` are the texts that were put to the model, one for all choices or one a choice, where the log has them."""
+
+IMPORTED_RESPONSES = pl.Schema({**RESPONSES, "label": pl.String()})
+"""`label` is the answer as the harness read it from a text."""
+
+
+def imported_frame(
+    folder: Path, name: str, asks: pl.DataFrame, imported: Imported, suites: Mapping[str, Suite]
+) -> pl.DataFrame:
+    """The answers in the columns of `veridical.judge.frame.SCHEMA`, by column. `asks` are those of `read_asks`."""
+    graded = {task.suite: task.judged_by for task in imported.tasks if task.judged_by not in (LIKELIHOODS, ANSWERS)}
+    answers = read_parts(folder / "responses", IMPORTED_RESPONSES).lazy()
+    joined = asks.lazy().drop("notes", "joined").join(answers, on="key", how="left", maintain_order="left")
+    parts = [pl.DataFrame(schema=SCHEMA)]
+    for suite in suites:
+        own = joined.filter(suite=suite)
+        metric = graded.get(suite)
+        rows = _chosen(own) if metric is None else _graded(own, _harness_scores(folder, suite, metric))
+        parts.append(_in_schema(rows, name))
+    return pl.concat(parts)
+
+
+def read_harness_scores(folder: Path) -> pl.DataFrame:
+    """Every score that the harness gave, in the columns of `SCORES`."""
+    return read_part(folder / SCORES_NAME, SCORES, "import the log again")
+
+
+def _harness_scores(folder: Path, suite: str, metric: str) -> pl.DataFrame:
+    scores = read_harness_scores(folder).filter(suite=suite, metric=metric)
+    return scores.select("item", "prompt", "repeat", grade="value")
+
+
+def _graded(rows: pl.LazyFrame, grades: pl.DataFrame) -> pl.LazyFrame:
+    graded = rows.join(grades.lazy(), on=["item", "prompt", "repeat"], how="left", maintain_order="left")
+    known = (pl.col("status") == Status.OK.value) & pl.col("grade").is_in([0.0, 1.0])
+    status = (
+        pl.when(known | (pl.col("status") != Status.OK.value)).then("status").otherwise(pl.lit(Status.UNPARSED.value))
+    )
+    return graded.with_columns(
+        status=status,
+        label=pl.when(known & (pl.col("grade") == 1)).then(pl.lit(CORRECT)).when(known).then(pl.lit(INCORRECT)),
+        labels=pl.lit(None),
+        scores=pl.lit(None),
+    )
+
+
+def _chosen(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """The choice with the greatest log-likelihood, or the label that the harness read from a text."""
+    totals = pl.col("scores").list.eval(pl.element().struct.field("total"))
+    read = rows.with_columns(totals=totals, text_label=pl.col("label")).with_columns(
+        best=pl.col("totals").list.max(),
+        second=pl.col("totals").list.sort(descending=True).list.get(1, null_on_oob=True),
+        scored=pl.col("totals").list.len() > 0,
+    )
+    margin = pl.when(pl.col("totals").list.len() > 1).then(pl.col("best") - pl.col("second"))
+    ok = pl.col("status") == Status.OK.value
+    read = read.with_columns(margin=pl.when(ok & pl.col("scored")).then(margin))
+    tied = ok & pl.col("scored") & (pl.col("margin") <= TIE)
+    best_label = pl.col("labels").list.get(pl.col("totals").list.arg_max(), null_on_oob=True)
+    read = read.with_columns(
+        status=pl.when(tied).then(pl.lit(Status.TIED.value)).otherwise("status"),
+        label=pl.when(ok & ~tied & pl.col("scored")).then(best_label).when(ok & ~pl.col("scored")).then("text_label"),
+        label_mass=pl.when(ok & pl.col("scored")).then(
+            pl.col("totals").list.eval(pl.element().clip(upper_bound=0.0).exp()).list.sum()
+        ),
+    )
+    usable = pl.col("scored") & ok
+    # None of the logs says how many tokens a choice has.
+    lengths = {"chars": "n_chars", "bytes": "n_bytes", "unconditional": "unconditional"}
+    return read.with_columns(
+        **{name: pl.when(usable).then(_known(part)) for name, part in lengths.items()},
+        labels=pl.when(usable).then("labels"),
+        scores=pl.when(usable).then("totals"),
+    )
+
+
+def _known(part: str) -> pl.Expr:
+    """A part of every choice's score, null where a choice lacks it."""
+    values = pl.col("scores").list.eval(pl.element().struct.field(part))
+    return pl.when(values.list.drop_nulls().list.len() == values.list.len()).then(values)
+
+
+def _in_schema(rows: pl.LazyFrame, name: str) -> pl.DataFrame:
+    constant = {"model": pl.lit(name), "answerer": pl.lit("model")}
+    there = rows.collect_schema().names()
+    constant |= {column: pl.lit(None) for column in SCHEMA if column not in (*there, *constant)}
+    order = ["suite", "prompt", "mode", "item", "order", "repeat"]
+    return (
+        rows.with_columns(**constant)
+        .select(pl.col(column).cast(kind) for column, kind in SCHEMA.items())
+        .sort(order, maintain_order=True)
+        .collect(engine="streaming")
+    )
+
+
+def read_contexts(folder: Path) -> pl.DataFrame:
+    """The texts that were put to the model, by key."""
+    return read_parts(folder / "requests", pl.Schema({"key": ASKS["key"], "contexts": IMPORTED_REQUESTS["contexts"]}))

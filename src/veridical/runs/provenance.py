@@ -1,0 +1,70 @@
+"""Where an imported run came from, as its manifest has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import BaseModel, ConfigDict, Field
+
+LIKELIHOODS, ANSWERS = "log-likelihoods", "answers"
+"""What says which answers are right, where it is no metric of the harness's."""
+
+UNKNOWN = "unknown"
+"""The version of a task whose log does not say it."""
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SourceFile(Part):
+    """A file that was read: its name, size in bytes and SHA-256."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+
+class Metric(Part):
+    """One metric of a task, under one way of reading the answers (a filter, a scorer).
+
+    `reported` is the number in the harness's results; `own` the mean of the scores that the log gives to single
+    answers; `recomputed` the same number from what the log says of each answer, by the harness's own rule, over
+    `n` answers, `differing` of which come out otherwise than the log has them. `reason` says why a number is not
+    recomputed.
+    """
+
+    metric: str
+    reading: str
+    reported: float | None = None
+    own: float | None = None
+    recomputed: float | None = None
+    n: int = 0
+    differing: int = 0
+    reason: str = ""
+
+
+class Task(Part):
+    """A task of the harness's that became a suite.
+
+    `judged_by` is what says which answers are right: `log-likelihoods`, `answers`, or the name of a metric of the
+    harness's that is 0 or 1; empty where nothing does. `lacks` says what the log does not hold, `skipped` counts
+    what was left out, and `fields` are what item sets can be made of.
+    """
+
+    suite: str
+    records: int
+    judged_by: str
+    metrics: tuple[Metric, ...] = ()
+    lacks: tuple[str, ...] = ()
+    skipped: Mapping[str, int] = Field(default_factory=dict)
+    fields: tuple[str, ...] = ()
+
+
+class Imported(Part):
+    """Where an imported run came from."""
+
+    harness: str
+    version: str = ""
+    files: tuple[SourceFile, ...] = ()
+    tasks: tuple[Task, ...] = ()
