@@ -59,21 +59,37 @@ def test_every_permutation_is_the_whole_procedure_done_again(families: int, n: i
     x = z[:, 0] + rng.normal(size=n)
     y = np.stack([x + rng.normal(size=n), 60 + z[:, 0] + rng.normal(size=n)], axis=1)
     absolute, squared = permuted_errors(z, x, y, groups, np.random.default_rng(3), 25)
-    # The same permutations, one by one: rows sorted by family, families of one left alone.
+    for ours, theirs in zip((absolute, squared), one_by_one(z, x, y, groups, 25, 3), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+
+
+def one_by_one(z, x, y, groups, draws: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The errors of the same permutations, each with the whole procedure done again by `leave_groups_out`."""
     order = np.argsort(groups, kind="stable")
     z, x, y, groups = z[order], x[order], y[order], groups[order]
-    design = np.column_stack([np.ones(n), z])
-    fitted = design @ np.linalg.lstsq(design, x, rcond=None)[0]
-    tiled = np.repeat((x - fitted)[None], 26, axis=0)
-    again = np.random.default_rng(3)
-    for family in range(families):
+    design = np.column_stack([np.ones(len(x)), z - z.mean(axis=0)])
+    fitted = x.mean() + design @ np.linalg.lstsq(design, x - x.mean(), rcond=None)[0]
+    tiled, again = np.repeat((x - fitted)[None], draws + 1, axis=0), np.random.default_rng(seed)
+    for family in range(int(groups.max()) + 1):
         if (groups == family).sum() > 1:
             tiled[:, groups == family] = again.permuted(tiled[:, groups == family], axis=1)
     tiled[0] = x - fitted
-    for draw in range(26):
-        wrong = y - leave_groups_out(np.column_stack([z, fitted + tiled[draw]]), y, groups)[0]
-        np.testing.assert_allclose(absolute[draw], np.abs(wrong).sum(axis=0), rtol=1e-9)
-        np.testing.assert_allclose(squared[draw], (wrong**2).sum(axis=0), rtol=1e-9)
+    wrong = np.stack([y - leave_groups_out(np.column_stack([z, fitted + one]), y, groups)[0] for one in tiled])
+    return np.abs(wrong).sum(axis=1), (wrong**2).sum(axis=1)
+
+
+def test_a_benchmark_that_one_model_alone_scores_on_is_constant_without_it(recwarn) -> None:
+    groups, rng = np.repeat(np.arange(4), 3), np.random.default_rng(0)
+    z, x = np.full((12, 1), 9.0), np.zeros(12)
+    x[4] = 0.1
+    y = rng.normal(size=(12, 2))
+    found = permuted_errors(z, x, y, groups, np.random.default_rng(3), 40)
+    for ours, theirs in zip(found, one_by_one(z, x, y, groups, 40, 3), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+    # In the fits without that model's family nothing varies, so that each predicts the mean.
+    predicted = leave_groups_out(np.column_stack([z, x]), y, groups)[0]
+    np.testing.assert_allclose(predicted[3:6], np.tile(y[groups != 1].mean(axis=0), (3, 1)))
+    assert not recwarn.list
 
 
 def test_a_benchmark_adds_where_that_is_planted_and_nowhere_else() -> None:

@@ -11,6 +11,7 @@ import pytest
 import veridical as vd
 from tests.runs.toy import ToyModel, toy_suite
 from veridical.errors import UserError
+from veridical.items import Grouping, Item, Member, Suite
 from veridical.validity.analysis import default_out, validity
 from veridical.validity.roles import Roles
 from veridical.validity.studies import read_study
@@ -73,12 +74,79 @@ def test_measures_are_columns_and_the_table_of_models_may_hold_outcomes(describe
 
 def test_measures_of_sets_stand_beside_the_accuracy_of_the_same_answers(described: Path) -> None:
     scores = read_study(described)
-    assert scores.roles(Roles()).variants == {
-        name: "toy/accuracy"
-        for name in scores.raw.frame.columns
-        if name in {f"toy/{measure}" for measure in ("set_accuracy", "worst_of_set", "pair_consistency")}
+    roles = scores.roles(Roles(outcomes={"goal": ""}))
+    assert roles.variants == {
+        f"toy/{measure}": "toy/accuracy"
+        for measure in ("set_accuracy", "worst_of_set", "pair_consistency[pair=A&C]", "pair_consistency[pair=B&D]")
     }
-    assert "toy/set_accuracy" in scores.roles(Roles()).variants
+    assert "toy/label_mass" in scores.measures
+    assert set(roles.predictors) == {"toy/accuracy", *roles.variants}
+    # What is to be predicted is no benchmark as well.
+    assert "toy/set_accuracy" not in scores.roles(Roles(outcomes={"toy/set_accuracy": ""})).predictors
+
+
+def test_a_measure_of_sets_may_be_an_outcome(described: Path) -> None:
+    analysis = validity(described, outcomes=["toy/set_accuracy"], benchmarks=["toy/accuracy"], draws=99)
+    assert list(analysis.record.outcomes) == ["toy/set_accuracy"]
+
+
+def seeds_and_variants() -> Suite:
+    """The toy's sets as seeds, each with two variants."""
+    toy = toy_suite(4)
+    seeds = [item for item in toy.items if item.factors["group"] in "AB"]
+    items, members = [], []
+    for number, seed in enumerate(seeds):
+        for role in ("seed", "variant", "variant"):
+            text = f"{seed.fields['premise']} {role} {len(items)}"
+            fields = {**seed.fields, "premise": text}
+            item = Item(fields=fields, choices=seed.choices, gold=seed.gold, factors={"word_class": "noun"})
+            items.append(item)
+            members.append(Member(set=f"s{number}", item=item.id, role=role))
+    groupings = (Grouping(name="seed", members=tuple(members)),)
+    return toy_suite(4, name="swaps", measures="merge", items=tuple(items), groupings=groupings)
+
+
+def test_pair_recovery_the_gap_and_sv_are_columns_beside_accuracy(tmp_path: Path) -> None:
+    models = [ToyModel(name=f"hf/toys/Net{'ABC'[i % 3]}-{i + 1}b", weights=f"w{i}") for i in range(N)]
+    quads = toy_suite(3, name="quads", measures="imperfective-quads")
+    vd.run([seeds_and_variants(), quads], model=models, prompts="plainly", inputs=[], out=tmp_path)
+    vd.run("evidence", model=models, prompts="zero-shot", inputs=[], limit=2, out=tmp_path)
+    with pytest.raises(UserError, match="suggestions"):
+        read_study(tmp_path)
+    scores = read_study(tmp_path)
+    variants = scores.roles(Roles()).variants
+    assert variants["swaps/seed_variant_accuracy[ct=0.5]"] == "swaps/variant_accuracy"
+    assert variants["swaps/seed_variant_accuracy[ct=1.0]"] == "swaps/variant_accuracy"
+    assert variants["evidence/pair_recovery"] == "evidence/accuracy"
+    assert variants["quads/aspectual_awareness_gap"] == "quads/accuracy"
+    told = {
+        one.model: one.value
+        for one in vd.open_study(tmp_path).records
+        if one.measure == "seed_variant_accuracy" and dict(one.slice) == {"ct": 1.0} and one.answerer == "model"
+        if one.against is None and one.input == "full"
+    }
+    column = scores.raw.frame["swaps/seed_variant_accuracy[ct=1.0]"].cast(pl.Float64)
+    assert dict(zip(scores.raw.frame["model"], column, strict=True)) == told
+
+
+def test_too_few_models_are_told_before_a_table_of_them_is_asked_for(tmp_path: Path) -> None:
+    models = [ToyModel(name=f"hf/toys/net{i}", weights=f"w{i}") for i in range(3)]
+    vd.run(toy_suite(2), model=models, prompts="plainly", inputs=[], out=tmp_path)
+    with pytest.raises(UserError, match="runs of 3 models; at least 8"):
+        validity(tmp_path)
+    assert not (tmp_path / "validity").exists()
+
+
+def test_models_that_were_asked_different_items_are_told(tmp_path: Path) -> None:
+    for i in range(N):
+        model = ToyModel(name=f"hf/toys/Net{'ABC'[i % 3]}-{i + 1}b", weights=f"w{i}")
+        vd.run(toy_suite(4), model=model, prompts="plainly", inputs=[], limit=2 if i == 4 else None, out=tmp_path)
+    with pytest.raises(UserError, match="suggestions"):
+        validity(tmp_path)
+    notes = {note.where[0]: note.message for note in read_study(tmp_path).notes}
+    assert "hf/toys/NetB-5b was asked" in notes["toy/accuracy"]
+    assert "not one test for all" in notes["toy/accuracy"]
+    assert "toy/accuracy" not in read_study(tmp_path).answers
 
 
 def test_a_model_that_is_not_in_the_table_is_named(described: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from veridical.errors import UserError
 from veridical.validity.analysis import validity
-from veridical.validity.reading import size_in_name
+from veridical.validity.cells import size_in_name
 from veridical.validity.roles import Roles, read_roles, with_flags
 from veridical.validity.table import read_table
 
@@ -78,20 +78,27 @@ def test_csv_parquet_json_and_long_tables_are_one(tmp_path) -> None:
 FAULTS = {
     "few models": (rows(7), {}, "7 models; at least 8"),
     "few families": (rows(9, 2), {}, "2 families (f0, f1); at least 3"),
-    "text": (changed(bench="good"), {}, "row 4 (m2), column 'bench': 'good' is not a number"),
-    "infinite": (changed(bench="inf"), {}, "row 4 (m2), column 'bench': not a finite number"),
+    "text": (changed(bench="good"), {}, "line 4 (m2), column 'bench': 'good' is not a number"),
+    "infinite": (changed(bench="inf"), {}, "line 4 (m2), column 'bench': 'inf' is not a finite number"),
     "a percentage among fractions": (changed(bench="40"), {}, "column 'bench': fractions and percentages mixed"),
-    "a letter among sizes": (changed(size="3B"), {}, "column 'size': sizes in mixed units: 3B (m2, row 4) and 1 (m0"),
-    "parameters among billions": (changed(size="3000000000"), {}, "sizes in mixed units: 3000000000 (m2, row 4)"),
-    "no size": (changed(size="big"), {}, "row 4 (m2), column 'size': 'big' is no size"),
+    "a letter among sizes": (changed(size="3B"), {}, "column 'size': sizes in mixed units: 3B (m2, line 4) and 1 (m0"),
+    "parameters among billions": (changed(size="3000000000"), {}, "sizes in mixed units: 3000000000 (m2, line 4)"),
+    "no size": (changed(size="big"), {}, "line 4 (m2), column 'size': 'big' is no size"),
+    "an infinite size": (changed(size="1e999"), {}, "'1e999' is no size"),
+    "families that are models": (rows(), {"family": "model", "model": "model"}, "'model' is the model column and the"),
     "size 0": (changed(size="0"), {}, "'0' is no size"),
-    "no family": (changed(family=""), {}, "row 4: no family in column 'family'"),
-    "a model twice": (changed(model="m0"), {}, "model 'm0' stands in rows 2 and 4 and they differ"),
+    "no family": (changed(family=""), {}, "line 4: no family in column 'family'"),
+    "a model twice": (changed(model="m0"), {}, "model 'm0' stands in lines 2 and 4 and they differ"),
     "a control that is an outcome": (rows(), {"controls": ("goal",)}, "'goal' is a control and an outcome"),
     "a benchmark that is an outcome": (rows(), {"benchmarks": ("goal",)}, "'goal' is a benchmark and an outcome"),
     "a benchmark that is a control": (rows(), {"benchmarks": ("check",)}, "'check' is a benchmark and a control"),
     "a size that is a score": (rows(), {"benchmarks": ("size",)}, "'size' is the size column and a score"),
     "an unknown column": (rows(), {"benchmarks": ("bensh",)}, "unknown benchmark in"),
+    "each the other's variant": (
+        [row | {"other": row["bench"]} for row in rows()],
+        {"variants": {"bench": "other", "other": "bench"}},
+        "each is the reworked version of the other",
+    ),
     "its own variant": (rows(), {"variants": {"bench": "bench"}}, "no reworked version of itself"),
     "controls in two units": (
         [row | {"other": f"{100 * float(row['check']):.0f}"} for row in rows()],
@@ -115,7 +122,7 @@ def test_sizes_at_odds_with_names_are_in_mixed_units(tmp_path) -> None:
     table = [row | {"model": f"org/net{i}-{i + 1}b", "size": str(i + 1)} for i, row in enumerate(rows())]
     assert read_table(write(tmp_path / "a.csv", table), ROLES).size[3] == 4
     table[3]["size"] = "4000"
-    with pytest.raises(UserError, match=r"mixed units: 4000 \(org/net3-4b, row 5\)"):
+    with pytest.raises(UserError, match=r"mixed units: 4000 \(org/net3-4b, line 5\)"):
         read_table(write(tmp_path / "b.csv", table), ROLES)
 
 
@@ -145,8 +152,10 @@ def test_a_column_with_values_on_both_sides_of_one_is_not_mixed(tmp_path) -> Non
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("model,family,size,bench,bench\nm,f,1,1,1\n", "2 columns are called 'bench'"),
-        ("model,family\nm,f,1\n", "row 2: 3 cells under 2 columns"),
+        ("model,family,size,bench,bench\nm,f,1,1,1\n", "names a column twice: 'bench'"),
+        ("model,family\nm,f,1\n", "line 2: 3 cells under 2 columns"),
+        ("model,family,size\nm,f\n", "line 2: 2 cells under 3 columns"),
+        ("model\nm\n", "no table: a header with tabs, commas or semicolons"),
         ("", "empty"),
         ("model,family,size,bench\n", "no rows"),
     ],
@@ -159,7 +168,7 @@ def test_a_file_that_is_no_table(tmp_path, text, told) -> None:
 
 def test_a_second_score_in_a_long_table_is_refused(tmp_path) -> None:
     long = [{"model": "m", "benchmark": "bench", "score": "1"}] * 2
-    with pytest.raises(UserError, match=r"row 3: model 'm' has a second score on 'bench' \(the first: row 2\)"):
+    with pytest.raises(UserError, match=r"line 3: model 'm' has a second score on 'bench' \(the first: line 2\)"):
         read_table(write(tmp_path / "a.csv", long), ROLES)
 
 
@@ -191,9 +200,15 @@ def test_roles_from_yaml_with_flags_over_them(tmp_path) -> None:
     [
         ("benchmark_columns: [a]", "unknown role"),
         ("benchmarks: [a, a]", "'a' stands 2 times under benchmarks"),
+        ("benchmarks: {a: x,\n  a: y}", r"line 2: 'a' is named twice"),
+        ("benchmarks: [a]\nbenchmarks: [b]", r"line 2: 'benchmarks' is named twice"),
+        ("benchmarks: {a: [x]}", r"benchmarks of 'a' must be one text, and is \['x'\]"),
+        ("benchmarks: [[a]]", "a name under benchmarks must be one text"),
+        ("model: [a]", "model must be one text"),
+        ("items: {a: 99999999999999999999}", "items of 'a' must be a whole number"),
         ("items: {a: many}", "items of 'a' must be a whole number"),
         ("- a", "give a mapping"),
-        ("a: [", "is not YAML"),
+        ("a: 1\nb: [", "line 2: no YAML"),
     ],
 )
 def test_roles_that_are_at_fault(tmp_path, text, told) -> None:
@@ -205,6 +220,8 @@ def test_roles_that_are_at_fault(tmp_path, text, told) -> None:
 def test_a_flag_given_twice_is_refused() -> None:
     with pytest.raises(UserError, match="--benchmark 'a' is given 2 times"):
         with_flags(Roles(), ["a"], benchmarks=["a", "a"])
+    with pytest.raises(UserError, match="--variant 'a' has 2 originals"):
+        with_flags(Roles(), ["a"], variants=["a=b", "a=c"])
     with pytest.raises(UserError, match="write REWORKED=ORIGINAL"):
         with_flags(Roles(), ["a"], variants=["a"])
 

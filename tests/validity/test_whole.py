@@ -37,22 +37,35 @@ def test_verdicts_say_what_was_planted(analysis) -> None:
     told = analysis.record.verdicts
     assert any(t.startswith("skill adds to model size and controls for predicting needed: gain +") for t in told)
     for pair in (("skill", "sized"), ("idle", "needed"), ("idle", "sized")):
-        assert any(
-            t.startswith(f"{pair[0]} adds nothing to model size and controls for predicting {pair[1]}:") for t in told
+        starts = tuple(
+            f"{pair[0]} {does} to model size and controls for predicting {pair[1]}:"
+            for does in ("adds nothing", "is not shown to add")
         )
+        assert any(t.startswith(starts) for t in told)
     assert any(
         t.startswith(("copy ranks models beside skill with ρ .99", "copy ranks models beside skill with ρ 1"))
         for t in told
     )
-    assert any("it predicts worse needed" in t for t in told if t.startswith("poor ranks"))
+    assert any("by held-out gain it predicts worse needed" in t for t in told if t.startswith("poor ranks"))
+
+
+def test_the_first_sentence_says_what_adds_to_what(analysis) -> None:
+    gains = [gain for gain in analysis.record.gains if gain.baseline == "size + controls"]
+    adding = [(gain.benchmark, gain.outcome) for gain in gains if gain.mae_gain > 0 and gain.test.holm <= 0.05]
+    assert {outcome for _, outcome in adding} == {"needed"}
+    names = [f"{benchmark} (for needed)" for benchmark, _ in adding]
+    assert analysis.record.verdicts[0] == (
+        f"{len(names)} of 4 benchmarks {'adds' if len(names) == 1 else 'add'} to model size and controls, after "
+        f"correction for 8 tests: {' and '.join([', '.join(names[:-1]), names[-1]] if len(names) > 1 else names)}."
+    )
 
 
 def test_few_families_lead_with_leaving_each_out() -> None:
     record = analyse(planted(5, 6), draws=99).record
     assert record.lead == "leave one family out"
     # 2^(1 - 5) = .0625
-    assert record.verdicts[0].startswith("With 5 families")
-    assert "below .062" in record.verdicts[0]
+    (told,) = [told for told in record.verdicts if told.startswith("With 5 families")]
+    assert "below .062" in told
     assert {gain.interval.level for gain in record.gains} == {None}
 
 
@@ -62,7 +75,8 @@ def test_an_outcome_that_too_few_models_have_is_said_to_be_untested() -> None:
         table = without(table, model, "sized")
     record = analyse(table, draws=99).record
     assert {gain.outcome for gain in record.gains} == {"needed"}
-    assert any(told.startswith("skill cannot be tested for sized: only 7 models have both") for told in record.verdicts)
+    start = "skill, idle cannot be tested for sized: 7 models have both, with size and controls; 8 in 3 families are"
+    assert any(told.startswith(start) for told in record.verdicts)
 
 
 def test_the_record_is_strict_json_and_comes_back(analysis) -> None:
@@ -225,4 +239,4 @@ def test_the_command_prints_tables_and_writes_a_page(tmp_path) -> None:
     told = fault("validity", "scores.csv", "--outcome", "needed", "--control", "needed", cwd=tmp_path)
     assert "'needed' is a control and an outcome" in told
     assert "did you mean 'needed'" in fault("validity", "scores.csv", "--outcome", "neded", cwd=tmp_path)
-    assert "cannot read" in fault("validity", "none.csv", cwd=tmp_path)
+    assert "no such file" in fault("validity", "none.csv", cwd=tmp_path)

@@ -14,7 +14,7 @@ from veridical.report.texts import span
 from veridical.report.validity_tables import counted
 from veridical.runs.files import make_folder, replace
 from veridical.validity.results import Comparison, Gain, Partial, Span, Validity
-from veridical.validity.verdict import amount
+from veridical.validity.verdict import amount, magnitude
 
 if TYPE_CHECKING:
     from veridical.validity.analysis import Analysis
@@ -25,7 +25,10 @@ FRONT = 12
 
 @dataclass(frozen=True, slots=True)
 class OutcomeSection:
-    """What the page shows of one outcome. `gains` has a row for each benchmark and baseline."""
+    """What the page shows of one outcome.
+
+    `gains` has a row for each benchmark and baseline; `families` are all that any of them rests on.
+    """
 
     index: int
     name: str
@@ -33,6 +36,7 @@ class OutcomeSection:
     gains: tuple[Gain, ...]
     partials: tuple[Partial, ...]
     comparisons: tuple[Comparison, ...]
+    families: tuple[str, ...]
     charts: tuple[str, ...]
 
 
@@ -54,6 +58,7 @@ def page(analysis: Analysis) -> str:
             flows=[(place, one) for place, one in enumerate(record.agreements)],
             ranked=[one for one in record.rankings if one.inseparable is not None],
             amount=amount,
+            magnitude=magnitude,
             counted=counted(record),
             interval=interval,
             amounts=amounts,
@@ -66,13 +71,15 @@ def page(analysis: Analysis) -> str:
 
 def _sections(record: Validity, specs: dict[str, Any]) -> Iterator[OutcomeSection]:
     for index, (name, axis) in enumerate(record.outcomes.items()):
+        gains = tuple(one for one in record.gains if one.outcome == name)
         yield OutcomeSection(
             index=index,
             name=name,
             axis=axis,
-            gains=tuple(one for one in record.gains if one.outcome == name),
+            gains=gains,
             partials=tuple(one for one in record.partials if one.outcome == name),
             comparisons=tuple(one for one in record.comparisons if one.outcome == name),
+            families=tuple(dict.fromkeys(family for one in gains for family in one.influence)),
             charts=tuple(chart for chart in (f"gain-{index}", f"predicted-{index}") if chart in specs),
         )
 

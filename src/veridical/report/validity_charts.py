@@ -11,7 +11,7 @@ import numpy as np
 from veridical.report.charts import GREY, PALETTE, chart, inline
 from veridical.report.texts import number, p_value
 from veridical.validity.results import Agreement, Gain, Validity
-from veridical.validity.verdict import amount
+from veridical.validity.verdict import amount, magnitude
 
 if TYPE_CHECKING:
     from veridical.validity.analysis import Analysis
@@ -192,8 +192,9 @@ def _predicted(analysis: Analysis, gains: list[Gain]) -> Row | None:
             + [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("observed", "predicted")],
         ),
     ]
+    reached = best.with_benchmark
     told = (
-        f"By {best.baseline} and {best.benchmark}, the benchmark that gains most: MAE {best.with_benchmark.mae:.3g}, "
-        f"R² {number(best.with_benchmark.r2)}, n {best.n}."
+        f"By {best.baseline} and {best.benchmark}, the benchmark that gains most: MAE {magnitude(reached.mae)}, "
+        f"R² {number(reached.r2)}, n {best.n}."
     )
     return chart(f"{best.outcome}: predicted and observed", told, layers, 380)

@@ -16,10 +16,10 @@ from veridical.validity.leave_family_out import Predicted, gains
 from veridical.validity.partial import partials
 from veridical.validity.quality import quality
 from veridical.validity.ranks import agreements, correlations, rankings
-from veridical.validity.reading import read_raw
+from veridical.validity.reading import Raw, read_raw
 from veridical.validity.reliability import disattenuated, reliabilities
-from veridical.validity.results import Validity
-from veridical.validity.roles import Roles, read_roles, with_flags
+from veridical.validity.results import Note, Validity
+from veridical.validity.roles import Roles, found_column, read_roles, with_flags
 from veridical.validity.specificity import specificity
 from veridical.validity.table import ScoreTable, table_of
 from veridical.validity.verdict import verdicts
@@ -57,11 +57,18 @@ class Analysis:
 
 
 def analyse(
-    table: ScoreTable, *, answers: Mapping[str, Floats] | None = None, draws: int = DRAWS, seed: int = 0
+    table: ScoreTable,
+    *,
+    answers: Mapping[str, Floats] | None = None,
+    notes: Sequence[Note] = (),
+    draws: int = DRAWS,
+    seed: int = 0,
 ) -> Analysis:
-    """Everything that the table's roles ask for. `answers` are scores of sets by column, (models, sets)."""
+    """Everything that the table's roles ask for.
+
+    `answers` are scores of sets by column, (models, sets); `notes` are faults of the data that the table does not show.
+    """
     answers = answers or {}
-    notes = quality(table)
     pairs = correlations(table)
     ranked = rankings(table, answers, seed)
     beside = agreements(table)
@@ -71,6 +78,8 @@ def analyse(
     specific = specificity(table.roles, partial, gained, draws, seed)
     reliable = reliabilities(table, answers, seed)
     families = len(table.family_names)
+    # Outcomes that few families have leave few to resample.
+    widest = max((gain.families for gain in gained), default=families)
     record = Validity(
         source=table.source,
         models=len(table.models),
@@ -79,11 +88,13 @@ def analyse(
         benchmarks=table.roles.predictors,
         controls=table.roles.controls,
         outcomes=dict(table.roles.outcomes),
-        lead="leave one family out" if families < FEW_FAMILIES else "family bootstrap",
+        lead="leave one family out" if widest < FEW_FAMILIES else "family bootstrap",
         draws=draws,
         seed=seed,
-        verdicts=tuple(verdicts(families, partial, beside, ranked, gained, compared, specific)),
-        quality=tuple(notes),
+        verdicts=tuple(
+            verdicts(tuple(table.roles.outcomes), draws, partial, beside, ranked, gained, compared, specific)
+        ),
+        quality=(*notes, *quality(table)),
         correlations=tuple(pairs),
         rankings=tuple(ranked),
         agreements=tuple(beside),
@@ -120,15 +131,9 @@ def validity(
 
     given = roles if isinstance(roles, Roles) else Roles() if roles is None else read_roles(Path(roles))
     path = Path(scores)
-    answers: Mapping[str, Floats] = {}
-    if path.is_dir():
-        study = read_study(path)
-        raw, answers = study.raw, study.answers
-        if not given.variants and not variants:
-            given = study.roles(given)
-    else:
-        raw = read_raw(path)
-    known = [*raw.frame.columns, *_long_names(raw.frame, given)]
+    study = read_study(path) if path.is_dir() else None
+    raw = study.raw if study else read_raw(path)
+    known = [*raw.frame.columns, *_long_names(raw, given)]
     chosen = with_flags(
         given,
         known,
@@ -140,17 +145,17 @@ def validity(
         outcomes=outcomes,
         variants=variants,
     )
-    table = table_of(raw, chosen)
-    ordered = {name: sets for name, sets in answers.items() if len(sets) == len(table.models)}
-    return analyse(table, answers=ordered, draws=draws, seed=seed)
+    if study is None:
+        return analyse(table_of(raw, chosen), draws=draws, seed=seed)
+    table = table_of(raw, study.roles(chosen))
+    notes = [note for note in study.notes if not set(note.where).isdisjoint(table.names)]
+    return analyse(table, answers=study.answers, notes=notes, draws=draws, seed=seed)
 
 
-def _long_names(frame: pl.DataFrame, roles: Roles) -> list[str]:
+def _long_names(raw: Raw, roles: Roles) -> list[str]:
     """The benchmarks that a long table names in its cells."""
-    from veridical.validity.roles import found_column
-
-    column = found_column("benchmark", roles.benchmark, frame.columns)
-    return [] if not column else [str(name) for name in frame[column].unique() if name is not None]
+    column = found_column("benchmark", roles.benchmark, raw.frame.columns)
+    return list(dict.fromkeys(filter(None, raw.texts(column)))) if column else []
 
 
 def default_out(scores: str | Path) -> Path:

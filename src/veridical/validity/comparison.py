@@ -20,9 +20,11 @@ from veridical.validity.leave_family_out import (
     NULL,
     baselines_of,
     dense,
+    error_p,
     gain_over_families,
     least_permutation_p,
     predictable,
+    unit_of,
 )
 from veridical.validity.partial import Ranked, covariates_of, partial_of_products, partial_rho
 from veridical.validity.permuted_gain import permuted_errors
@@ -76,7 +78,7 @@ def _of_variant(table: ScoreTable, reworked: str, original: str, draws: int, see
         both = permuted_errors(np.column_stack([z, x[1]]), x[0], y, families, rng, draws)[0]
         for place, (outcome, (difference, interval, test)) in enumerate(zip(outcomes, differences, strict=True)):
             less = of_old[:, place] - of_new[:, place]
-            gain_interval, flip, _ = gain_over_families(less, families, draws, seeds[0])
+            gain_interval, flip, _ = gain_over_families(less, families, draws, seeds[0], unit_of(y[:, place]))
             yield Comparison(
                 reworked=reworked,
                 original=original,
@@ -90,7 +92,7 @@ def _of_variant(table: ScoreTable, reworked: str, original: str, draws: int, see
                 gain_test=flip,
                 beyond=float(of_old[:, place].mean() - both[0, place] / len(y)),
                 beyond_test=Tested(
-                    p=permutation_p(-float(both[0, place]), -both[1:, place]),
+                    p=error_p(both[:, place]),
                     least=least_permutation_p(families, draws),
                     null=NULL.format(draws=draws),
                 ),

@@ -76,17 +76,33 @@ def accuracy(observed: Floats, predicted: Floats, mean: Floats) -> Accuracy:
     )
 
 
-def gain_over_families(gains: Floats, families: Ints, draws: int, seed: int) -> tuple[Span, Tested, Floats]:
-    """The interval of a mean gain (rows,), its sign flip over families, and the mean without each family (F,)."""
-    sums = np.bincount(families, weights=gains).astype(np.float64)
+def gain_over_families(
+    gains: Floats, families: Ints, draws: int, seed: int, unit: float = 1.0
+) -> tuple[Span, Tested, Floats]:
+    """The interval of a mean gain (rows,), its sign flip over families, and the mean without each family (F,).
+
+    `unit` is the spread of the outcome: what is next to nothing beside it is no difference.
+    """
+    sums = np.bincount(families, weights=gains / unit).astype(np.float64)
     counts = np.bincount(families)
     without = (sums.sum() - sums) / (counts.sum() - counts)
     interval = over_families(
         np.column_stack([sums, counts]), lambda totals: totals[:, 0] / totals[:, 1], without, draws, seed
-    )
+    ).scaled(unit)
     rng = np.random.default_rng([seed, 8])
     flip = Tested(p=exact_sign_flip_p(sums, rng, draws), least=least_sign_flip_p(len(sums), draws), null=FLIP)
-    return interval, flip, without
+    return interval, flip, without * unit
+
+
+def unit_of(observed: Floats) -> float:
+    """The spread of an outcome (rows,); 1 where it is constant."""
+    return float(np.ptp(observed)) or 1.0
+
+
+def error_p(errors: Floats) -> float:
+    """The permutation p of the first of these errors (draws + 1,): the share of all that are no greater."""
+    scaled = errors / (errors.max() or 1.0)
+    return permutation_p(-float(scaled[0]), -scaled[1:])
 
 
 def least_permutation_p(families: Ints, draws: int) -> float:
@@ -171,7 +187,7 @@ def _gains(table: ScoreTable, task: _Task, draws: int, seed: int) -> Iterator[tu
 def _gain(table: ScoreTable, of: Predicted, errors: tuple[Floats, Floats], draws: int, seed: int) -> Gain:
     without = accuracy(of.observed, of.without, of.mean)
     with_benchmark = accuracy(of.observed, of.with_benchmark, of.mean)
-    interval, flip, influence = gain_over_families(of.gains, of.families, draws, seed)
+    interval, flip, influence = gain_over_families(of.gains, of.families, draws, seed, unit_of(of.observed))
     sizes = np.bincount(of.families)
     absolute, squared = errors
     named = _names(table, of)
@@ -191,11 +207,11 @@ def _gain(table: ScoreTable, of: Predicted, errors: tuple[Floats, Floats], draws
         rho_gain=None if without.rho is None or with_benchmark.rho is None else with_benchmark.rho - without.rho,
         interval=interval,
         test=Tested(
-            p=permutation_p(-float(absolute[0]), -absolute[1:]),
+            p=error_p(absolute),
             least=least_permutation_p(of.families, draws),
             null=NULL.format(draws=draws),
         ),
-        p_squared=permutation_p(-float(squared[0]), -squared[1:]),
+        p_squared=error_p(squared),
         flip=flip,
         influence={name: float(value) for name, value in zip(named, influence, strict=True)},
     )

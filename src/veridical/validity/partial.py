@@ -98,8 +98,10 @@ def partial_of_products(products: Floats, n_covariates: int) -> Floats:
 def partial_rho(x: Floats, y: Floats, covariates: Floats, families: Ints) -> float:
     """The partial correlation of ranks of x and y (rows,) given covariates (rows, c) and families; NaN for none."""
     ranked = Ranked.of(covariates, np.column_stack([x, y]), families)
+    if ranked.df < 1:
+        return float("nan")
     left = ranked.left()
-    return float(correlations(left[:, :1], left[:, 1])[0]) if ranked.df >= 1 else float("nan")
+    return float(correlations(left[:, :1], left[:, 1])[0])
 
 
 def covariates_of(table: ScoreTable) -> Floats:
@@ -157,9 +159,9 @@ def _of_block(
         return {(b, o): _nothing(b, o, n) for b in block.benchmarks for o in block.outcomes}
     families = table.family_codes[block.rows]
     ranked = Ranked.of(covariates[block.rows], values, families)
-    left = ranked.left()
-    centred = ranked.columns - ranked.columns.mean(axis=0)
     estimable = ranked.df >= 1
+    left = ranked.left() if estimable else np.empty((0, len(names)))
+    centred = ranked.columns - ranked.columns.mean(axis=0)
     null = (
         freedman_lane(left[:, :n_b], left[:, n_b:], ranked.basis, np.random.default_rng(seeds), draws)
         if estimable

@@ -12,162 +12,181 @@ penalty. g, h and the validation errors are sums over families, so rows are need
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from veridical.stats.ridge import PENALTIES, folds_of_groups, last_least
+from veridical.stats.ridge import CONSTANT, PENALTIES, folds_of_groups
 from veridical.stats.units import Floats, Ints
 
 _CELLS = 1_000_000
 _ERRORS = 60_000
-"""Draws are made in blocks of at most so many cells, of rows and of errors by outcome and penalty: cache-sized."""
+"""Permutations are made in blocks of at most so many cells, of rows and of errors by outcome and penalty."""
+_CACHED = 80_000
+"""Cells that are worked on at a time, so that they stay in the processor's cache. A small multiple of what costs as
+much as calling the functions that work on them."""
 ALPHAS = np.array(PENALTIES)
 
 
-@dataclass(frozen=True, eq=False)
-class Totals:
-    """Sums over some families that change with the draw: `x` (draws, 1+q+o) products of x with (1, z, y), `xx` (draws,)
-    of x with itself."""
-
-    x: Floats
-    xx: Floats
-
-    def __sub__(self, other: Totals) -> Totals:
-        return Totals(self.x - other.x, self.xx - other.xx)
-
-
 class Fixed:
-    """What ridge on (z, x) has of the training families whatever x is, from their products of (1, z, y)."""
+    """What ridge on (z, x) has of training families whatever x is, from their products of (1, z, y): (fits, m, m).
+
+    Several fits at once: they come first in every array, and draws last. All that is linear in a draw's totals (the
+    products of x with 1, z and y) is one matrix: a product of matrices is quicker than anything that is done by cell.
+    """
 
     def __init__(self, products: Floats, q: int) -> None:
-        self.q, self.n = q, float(products[0, 0])
-        self.mean = products[0] / self.n
-        centred = products - self.n * np.outer(self.mean, self.mean)
-        variance = np.maximum(np.diag(centred)[1 : q + 1], 0) / self.n
-        # A constant column's variance is rounding alone.
-        varies = variance > 1e-14 * np.diag(products)[1 : q + 1] / self.n
+        self.q, n = q, products[:, 0, 0]
+        self.n, self.mean = n[:, None], products[:, 0] / n[:, None]
+        centred = products - n[:, None, None] * self.mean[:, :, None] * self.mean[:, None, :]
+        variance = np.maximum(np.einsum("kii->ki", centred)[:, 1 : q + 1], 0) / self.n
+        varies = variance > CONSTANT * np.einsum("kii->ki", products)[:, 1 : q + 1] / self.n
         scale = np.sqrt(np.where(varies, variance, 1.0))
-        values, vectors = np.linalg.eigh(centred[1 : q + 1, 1 : q + 1] / np.outer(scale, scale))
-        self.turn = vectors / scale[:, None]
-        self.inverse = 1 / (np.maximum(values, 0.0)[:, None] + ALPHAS)
-        self.b = self.turn.T @ centred[1 : q + 1, q + 1 :]
-        self.alone = np.einsum("qo,ql->qol", self.b, self.inverse)
-        # Ones spread each outcome's column over its penalties, so that one product serves all outcomes.
-        self.spread = np.repeat(np.eye(self.b.shape[1]), len(ALPHAS), axis=1)
-        self.of_beta = np.concatenate([self.spread, -self.alone.reshape(q, -1)])
+        values, vectors = np.linalg.eigh(centred[:, 1 : q + 1, 1 : q + 1] / (scale[:, :, None] * scale[:, None, :]))
+        self.turn = vectors / scale[:, :, None]
+        self.back = self.turn.swapaxes(1, 2)
+        self.inverse = 1 / (np.maximum(values, 0.0)[:, :, None] + ALPHAS)
+        self.b = self.back @ centred[:, 1 : q + 1, q + 1 :]
+        self.alone = np.einsum("kqo,kql->kolq", self.b, self.inverse)
+        # From totals to g and h, the products with y and with the eigenfeatures about the means.
+        unit = np.broadcast_to(np.eye(products.shape[1] - 1), (len(n), products.shape[1] - 1, products.shape[1] - 1))
+        self.to_about = np.concatenate([-self.mean[:, 1:, None], unit], axis=2)
+        self.to_g, self.to_h = self.to_about[:, q:], self.back @ self.to_about[:, :q]
+        # Ones spread each outcome over its penalties: g - sum h b / (lambda + a), the numerator of the coefficient.
+        self.spread = np.repeat(np.eye(self.b.shape[2]), len(ALPHAS), axis=0)
+        self.to_gamma = self.spread @ self.to_g - self.alone.reshape(len(n), -1, q) @ self.to_h
 
 
 class Validated:
-    """What squared errors on some families have, whatever x is, for a fit on others."""
+    """What squared errors on some families have, whatever x is, for fits on others: products are (fits, m, m)."""
 
     def __init__(self, fixed: Fixed, products: Floats) -> None:
-        q, n = fixed.q, products[0, 0]
-        mean, sums = fixed.mean, products[0]
+        q, mean, sums = fixed.q, fixed.mean, products[:, 0]
+        self.n = products[:, 0, :1]
         # Products of what is centred by the training families' means.
-        centred = products - np.outer(mean, sums) - np.outer(sums, mean) + n * np.outer(mean, mean)
-        self.n, self.sums = float(n), sums
-        szz = fixed.turn.T @ centred[1 : q + 1, 1 : q + 1] @ fixed.turn
-        szy = fixed.turn.T @ centred[1 : q + 1, q + 1 :]
+        crossed = mean[:, :, None] * sums[:, None, :]
+        centred = products - crossed - crossed.swapaxes(1, 2)
+        centred += self.n[:, :, None] * mean[:, :, None] * mean[:, None, :]
+        szz = fixed.back @ centred[:, 1 : q + 1, 1 : q + 1] @ fixed.turn
+        szy = (fixed.back @ centred[:, 1 : q + 1, q + 1 :]).swapaxes(1, 2)[:, :, None]
         self.first, self.second = np.triu_indices(q)
         twice = np.where(self.first == self.second, 1.0, 2.0)
-        pairs = (twice * szz[self.first, self.second])[:, None]
-        pairs = pairs * fixed.inverse[self.first] * fixed.inverse[self.second]
-        self.of_square = np.concatenate([np.ones((1, len(ALPHAS))), -2 * fixed.inverse, pairs])
-        explained = np.einsum("qr,rol->qol", szz, fixed.alone)
-        rest = (szy[:, :, None] - explained) * fixed.inverse[:, None, :]
-        self.without = np.diag(centred)[q + 1 :, None] + ((explained - 2 * szy[:, :, None]) * fixed.alone).sum(axis=0)
-        self.of_cross = np.concatenate([-2 * fixed.spread, 2 * fixed.alone.reshape(q, -1), 2 * rest.reshape(q, -1)])
+        pairs = (twice * szz[:, self.first, self.second])[:, :, None]
+        pairs = pairs * fixed.inverse[:, self.first] * fixed.inverse[:, self.second]
+        self.of_square = np.concatenate([-2 * fixed.inverse, pairs], axis=1).swapaxes(1, 2)
+        explained = np.einsum("kqr,kolr->kolq", szz, fixed.alone)
+        rest = (szy - explained) * fixed.inverse.swapaxes(1, 2)[:, None]
+        # From the totals of these families, and after them those of 1 and z over the training families.
+        to_mean = (self.n * mean[:, 1:] - sums[:, 1:])[:, :, None] / fixed.n[:, :, None]
+        nothing = np.zeros((len(sums), len(mean[0]) - 1, q))
+        about = np.concatenate([fixed.to_about, to_mean, nothing], axis=2)
+        self.to_uz = fixed.back @ about[:, :q]
+        to_h = np.concatenate([np.zeros((len(sums), q, len(mean[0]))), fixed.to_h[:, :, : q + 1]], axis=2)
+        flat = (len(sums), -1, q)
+        crossed = fixed.alone.reshape(flat) @ self.to_uz + rest.reshape(flat) @ to_h - fixed.spread @ about[:, q:]
+        self.to_cross = 2 * crossed
+        own = np.einsum("kii->ki", centred)[:, q + 1 :, None]
+        # Summed over the fits: this part of the errors no draw changes.
+        self.without = (own + ((explained - 2 * szy) * fixed.alone).sum(axis=3)).sum(axis=0)
 
 
-class Fit:
-    """Ridge on (z, x) for every draw, outcome and penalty."""
+def _spread_of(fixed: Fixed, total: Floats, square: Floats) -> tuple[Floats, Floats, Floats]:
+    """The mean of x over the training families, its sum of squares about it, and its variance (1 where it is constant):
+    (fits, draws), from the totals of x with 1 and with x."""
+    mean = total / fixed.n
+    about = np.maximum(square - total * mean, 0)
+    return mean, about, np.where(about > CONSTANT * square, about / fixed.n, 1.0)
 
-    def __init__(self, fixed: Fixed, totals: Totals) -> None:
-        self.fixed, q, n = fixed, fixed.q, fixed.n
-        self.x_mean = totals.x[:, 0] / n
-        variance = np.maximum(totals.xx - n * self.x_mean**2, 0) / n
-        varies = variance > 1e-18 * totals.xx / n
-        self.x_scale = np.sqrt(np.where(varies, variance, 1.0))
-        products = totals.x[:, 1:] - totals.x[:, :1] * fixed.mean[1:]
-        products /= self.x_scale[:, None]
-        self.h = products[:, :q] @ fixed.turn
-        left = (variance * n / self.x_scale**2)[:, None] + ALPHAS - self.h**2 @ fixed.inverse
-        # The coefficient of standardised x, (draws, outcomes, penalties).
-        beta: Floats = np.concatenate([products[:, q:], self.h], axis=1) @ fixed.of_beta
-        self.beta = beta.reshape(len(left), -1, len(ALPHAS))
-        self.beta *= (1 / left)[:, None, :]
 
-    def errors(self, validated: Validated, totals: Totals) -> Floats:
-        """The squared error summed over the rows of `totals`, shape (draws, outcomes, penalties)."""
-        q, mean = self.fixed.q, self.fixed.mean
-        shifted = totals.x[:, 1:] - self.x_mean[:, None] * validated.sums[1:]
-        shifted -= (totals.x[:, :1] - validated.n * self.x_mean[:, None]) * mean[1:]
-        shifted /= self.x_scale[:, None]
-        uz = shifted[:, :q] @ self.fixed.turn
-        uu = (totals.xx - self.x_mean * (2 * totals.x[:, 0] - validated.n * self.x_mean)) / self.x_scale**2
-        of_pairs = self.h[:, validated.first] * self.h[:, validated.second]
-        square = np.concatenate([uu[:, None], uz * self.h, of_pairs], axis=1) @ validated.of_square
-        crossed = np.concatenate([shifted[:, q:], uz, self.h], axis=1) @ validated.of_cross
-        found: Floats = self.beta * square[:, None, :]
-        found += crossed.reshape(found.shape)
-        found *= self.beta
-        found += validated.without
-        return found
+def validation_errors(fixed: Fixed, validated: Validated, totals: Floats, training: Floats, held: Floats) -> Floats:
+    """Squared errors summed over fits and over the rows held, as (outcomes, penalties, draws).
 
-    def coefficients(self, penalties: Ints) -> tuple[Floats, Floats]:
-        """Of (1, z), shape (draws, outcomes, 1+q), and of x, (draws, outcomes), for features about the overall means.
+    `totals` (fits, 2m, draws) are products of x with (1, z, y) over the rows held and then over the training families;
+    `training` and `held` (fits, draws) those of x with itself. The coefficient of x is gamma * shrunk, and the errors
+    are its square times `of_square` and itself times `crossed`, beside what no draw changes.
+    """
+    m, q = fixed.mean.shape[1], fixed.q
+    mean, about, variance = _spread_of(fixed, totals[:, m], training)
+    h = fixed.to_h[:, :, : q + 1] @ totals[:, m : m + q + 1]
+    uz = validated.to_uz @ totals[:, : m + q + 1]
+    shrunk = 1 / (about[:, None] + ALPHAS[:, None] * variance[:, None] - fixed.inverse.swapaxes(1, 2) @ (h * h))
+    of_pairs = h[:, validated.first] * h[:, validated.second]
+    of_square = validated.of_square @ np.concatenate([uz * h, of_pairs], axis=1)
+    of_square += (held - mean * (2 * totals[:, 0] - validated.n * mean))[:, None]
+    shape = (len(mean), -1, len(ALPHAS), mean.shape[1])
+    gamma = (fixed.to_gamma @ totals[:, m:]).reshape(shape)
+    crossed = (validated.to_cross @ totals[:, : m + q + 1]).reshape(shape)
+    errors: Floats = np.einsum("kold,kold,kld->old", gamma, gamma, of_square * shrunk * shrunk)
+    errors += np.einsum("kold,kold,kld->old", gamma, crossed, shrunk)
+    errors += validated.without[:, :, None]
+    return errors
 
-        `penalties` (draws, outcomes) are places among the penalties.
-        """
-        q, mean = self.fixed.q, self.fixed.mean
-        beta = np.take_along_axis(self.beta, penalties[:, :, None], axis=2)[:, :, 0]
-        inverse = self.fixed.inverse.T[penalties]
-        z = ((self.fixed.b.T - self.h[:, None] * beta[:, :, None]) * inverse) @ self.fixed.turn.T
-        x = beta / self.x_scale[:, None]
-        intercept = mean[q + 1 :] - z @ mean[1 : q + 1] - x * self.x_mean[:, None]
-        return np.concatenate([intercept[:, :, None], z], axis=2), x
+
+def coefficients(fixed: Fixed, totals: Floats, squares: Floats, penalties: Ints) -> tuple[Floats, Floats]:
+    """Of (1, z), (fits, 1+q, outcomes, draws), and of x, (fits, outcomes, draws), for features about the overall means.
+
+    `totals` (fits, m, draws) and `squares` (fits, draws) are of the training families; `penalties` (fits, outcomes,
+    draws) are places among the penalties.
+    """
+    q = fixed.q
+    mean, about, variance = _spread_of(fixed, totals[:, 0], squares)
+    h, b = (fixed.to_h @ totals)[:, :, None], fixed.b[:, :, :, None]
+    places = penalties + len(ALPHAS) * np.arange(len(penalties))[:, None, None]
+    inverse = np.stack([np.take(fixed.inverse[:, one].ravel(), places, mode="clip") for one in range(q)], axis=1)
+    left = about[:, None] + np.take(ALPHAS, penalties, mode="clip") * variance[:, None]
+    left -= np.einsum("kqod,kqod->kod", h * h, inverse)
+    of_x = (fixed.to_g @ totals - np.einsum("kqod,kqod->kod", h * b, inverse)) / left
+    turned = (b - h * of_x[:, None]) * inverse
+    z = (fixed.turn @ turned.reshape(len(mean), q, -1)).reshape(turned.shape)
+    intercept = fixed.mean[:, q + 1 :, None] - np.einsum("kq,kqod->kod", fixed.mean[:, 1 : q + 1], z)
+    intercept -= of_x * mean[:, None]
+    return np.concatenate([intercept[:, None], z], axis=1), of_x
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """A family held out: its rows, and a fit for each inner fold of the others.
+
+    `folds` are the folds validated on, `inside` the place among them of the family's own (none where it is alone in
+    it).
+    """
+
+    rows: slice
+    inner: Fixed
+    validated: Validated
+    folds: Ints
+    inside: Ints
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What every block of draws shares: rows sorted by family, and the fixed part of every fit.
+    """What every block of draws shares. Rows are sorted by family; `folds` (F,) are the families' inner folds, `outer`
+    the fits without each family."""
 
-    `inner` has, for each family held out, its inner folds: a fold, its fit and what its validation rows have.
-    """
-
-    rows: tuple[slice, ...]
     folds: Ints
     fixed: Floats
     parts: tuple[Floats, ...]
-    outer: tuple[Fixed, ...]
-    inner: tuple[tuple[tuple[int, Fixed, Validated], ...], ...]
+    families: tuple[HeldOut, ...]
+    outer: Fixed
 
     @classmethod
     def of(cls, design: Floats, y: Floats, rows: Sequence[slice], folds: Ints) -> Plan:
         q, fixed = design.shape[1] - 1, np.column_stack([design, y])
         products = np.stack([fixed[at].T @ fixed[at] for at in rows])
-        everything = products.sum(axis=0)
-        inner = []
-        for out in range(len(rows)):
-            found = []
-            for fold in np.unique(folds):
-                validation = [f for f in np.flatnonzero(folds == fold) if f != out]
-                if validation:
-                    held = products[validation].sum(axis=0)
-                    fit = Fixed(everything - products[out] - held, q)
-                    found.append((int(fold), fit, Validated(fit, held)))
-            inner.append(tuple(found))
-        return cls(
-            rows=tuple(rows),
-            folds=folds,
-            fixed=fixed,
-            parts=tuple(np.ascontiguousarray(np.column_stack([design, column]).T) for column in y.T),
-            outer=tuple(Fixed(everything - own, q) for own in products),
-            inner=tuple(inner),
-        )
+        by_fold = np.stack([products[folds == fold].sum(axis=0) for fold in range(int(folds.max()) + 1)])
+        families = []
+        for out, at in enumerate(rows):
+            alone = (folds == folds[out]).sum() == 1
+            others = np.array([k for k in range(len(by_fold)) if not (alone and k == folds[out])])
+            inside = np.flatnonzero(others == folds[out])
+            training, held = products.sum(axis=0) - products[out], by_fold[others]
+            held[inside] -= products[out]
+            inner = Fixed(training - held, q)
+            families.append(HeldOut(at, inner, Validated(inner, held), others, inside))
+        parts = tuple(np.column_stack([design, -column]) for column in y.T)
+        return cls(folds, fixed, parts, tuple(families), Fixed(products.sum(axis=0) - products, q))
 
 
 def permuted_errors(
@@ -187,10 +206,8 @@ def permuted_errors(
     predicted = design @ np.linalg.lstsq(design, x, rcond=None)[0]
     left = x - predicted
     absolute, squared = np.zeros((draws + 1, y.shape[1])), np.zeros((draws + 1, y.shape[1]))
-    block = max(1, min(_CELLS // len(x), _ERRORS // (y.shape[1] * len(ALPHAS))))
     plan = Plan.of(design, y, rows, folds_of_groups(families))
-    for start in range(0, draws + 1, block):
-        stop = min(start + block, draws + 1)
+    for start, stop in _blocks(draws + 1, min(_CELLS // len(x), _ERRORS // (y.shape[1] * len(ALPHAS)))):
         tiled = np.repeat(left[None], stop - start, axis=0)
         for family in rows:
             if family.stop - family.start > 1:
@@ -198,40 +215,63 @@ def permuted_errors(
         if start == 0:
             tiled[0] = left
         tiled += predicted
-        absolute[start:stop], squared[start:stop] = _held_out(plan, tiled)
+        absolute[start:stop], squared[start:stop] = _held_out(plan, tiled.T.copy())
     return absolute, squared
+
+
+def _blocks(n: int, size: int) -> Iterator[tuple[int, int]]:
+    for start in range(0, n, max(1, size)):
+        yield start, min(start + max(1, size), n)
 
 
 def _held_out(plan: Plan, x: Floats) -> tuple[Floats, Floats]:
-    """The errors of one block of draws: `x` (draws, rows), sorted by family."""
-    n_y = len(plan.parts)
-    families = [Totals(x[:, at] @ plan.fixed[at], np.einsum("ij,ij->i", x[:, at], x[:, at])) for at in plan.rows]
-    everything = _sum(families)
-    of_fold = {int(k): _sum([families[f] for f in np.flatnonzero(plan.folds == k)]) for k in np.unique(plan.folds)}
-    absolute, squared = np.zeros((len(x), n_y)), np.zeros((len(x), n_y))
-    # Without a whole fold, the training families are the same whichever of its families is held out.
-    without: dict[int, Fit] = {}
-    for out, at in enumerate(plan.rows):
-        training = everything - families[out]
-        errors = np.zeros((len(x), n_y, len(ALPHAS)))
-        for fold, fixed, validated in plan.inner[out]:
-            if fold != plan.folds[out]:
-                errors += Fit(fixed, training - of_fold[fold]).errors(validated, of_fold[fold])
-                continue
-            if fold not in without:
-                without[fold] = Fit(fixed, everything - of_fold[fold])
-            errors += without[fold].errors(validated, of_fold[fold] - families[out])
-        of_design, of_x = Fit(plan.outer[out], training).coefficients(last_least(errors))
-        own = x[:, at]
-        wrong, part = np.empty_like(own), np.empty_like(own)
-        for outcome in range(n_y):
-            lines = np.column_stack([of_design[:, outcome], np.full(len(x), -1.0)])
-            np.matmul(lines, plan.parts[outcome][:, at], out=wrong)
-            wrong += np.multiply(own, of_x[:, outcome, None], out=part)
-            squared[:, outcome] += np.einsum("ij,ij->i", wrong, wrong)
-            absolute[:, outcome] += np.abs(wrong, out=wrong).sum(axis=1)
-    return absolute, squared
+    """The errors of one block of draws, (draws, outcomes): `x` (rows, draws), rows sorted by family."""
+    n_y, draws = len(plan.parts), x.shape[1]
+    # Products of x with (1, z, y) and with itself, by family.
+    own = np.stack([plan.fixed[one.rows].T @ x[one.rows] for one in plan.families])
+    square = np.stack([np.einsum("ij,ij->j", x[one.rows], x[one.rows]) for one in plan.families])
+    lines = np.ones((len(plan.families), plan.parts[0].shape[1], n_y, draws))
+    of_x = np.empty((len(plan.families), n_y, draws))
+    cells = n_y * len(ALPHAS) * (int(plan.folds.max()) + 1)
+    for first, last in _blocks(draws, _CACHED // cells):
+        at = slice(first, last)
+        lines[:, :-1, :, at], of_x[:, :, at] = _refitted(plan, own[:, :, at], square[:, at])
+    absolute, squared = np.zeros((n_y, draws)), np.zeros((n_y, draws))
+    for out, one in enumerate(plan.families):
+        n = one.rows.stop - one.rows.start
+        for first, last in _blocks(draws, _CACHED // n):
+            at = slice(first, last)
+            wrong, part = np.empty((n, last - first)), np.empty((n, last - first))
+            for outcome in range(n_y):
+                np.matmul(plan.parts[outcome][one.rows], lines[out, :, outcome, at], out=wrong)
+                wrong += np.multiply(x[one.rows, at], of_x[out, outcome, at], out=part)
+                squared[outcome, at] += np.einsum("ij,ij->j", wrong, wrong)
+                absolute[outcome, at] += np.abs(wrong, out=wrong).sum(axis=0)
+    return absolute.T, squared.T
 
 
-def _sum(parts: Sequence[Totals]) -> Totals:
-    return Totals(np.sum([part.x for part in parts], axis=0), np.sum([part.xx for part in parts], axis=0))
+def _refitted(plan: Plan, own: Floats, square: Floats) -> tuple[Floats, Floats]:
+    """For each family held out, the coefficients of the refit with the penalty chosen inside the others.
+
+    `own` (F, m, draws) are products of x with (1, z, y) by family, `square` (F, draws) those of x with itself.
+    """
+    folds = range(int(plan.folds.max()) + 1)
+    fold_own, fold_square = (np.stack([part[plan.folds == k].sum(axis=0) for k in folds]) for part in (own, square))
+    training, training_square = own.sum(axis=0) - own, square.sum(axis=0) - square
+    penalties = np.empty((len(own), len(plan.parts), own.shape[2]), dtype=np.int64)
+    for out, one in enumerate(plan.families):
+        held, held_square = fold_own[one.folds], fold_square[one.folds]
+        held[one.inside] -= own[out]
+        held_square[one.inside] -= square[out]
+        totals = np.concatenate([held, training[out] - held], axis=1)
+        errors = validation_errors(one.inner, one.validated, totals, training_square[out] - held_square, held_square)
+        penalties[out] = _last_least(errors)
+    return coefficients(plan.outer, training, training_square, penalties)
+
+
+def _last_least(errors: Floats) -> Ints:
+    """As `veridical.stats.ridge.last_least`, along the second axis of (outcomes, penalties, draws)."""
+    near = errors <= errors.min(axis=1, keepdims=True) * (1 + 1e-12)
+    places = near.view(np.int8) * np.arange(len(ALPHAS), dtype=np.int8)[:, None]
+    last: Ints = places.max(axis=1).astype(np.int64)
+    return last

@@ -20,7 +20,14 @@ SAME = 3
 
 def quality(table: ScoreTable) -> list[Note]:
     """Everything worth knowing of the data, in the order in which one would mend it."""
-    return [*_copies(table), *_missing(table), *_constant(table), *_edges(table), *_singletons(table)]
+    parts = (_taken, _copies, _alike, _same_columns, _missing, _constant, _edges, _singletons)
+    return [note for part in parts for note in part(table)]
+
+
+def _taken(table: ScoreTable) -> Iterator[Note]:
+    if table.taken:
+        told = f"no benchmark was named, so every column of numbers is one: {_listed(table.taken, 12)}"
+        yield Note(kind="benchmarks", where=table.taken, message=f"{told}; name those that are with --benchmark")
 
 
 def _copies(table: ScoreTable) -> Iterator[Note]:
@@ -38,12 +45,38 @@ def _copies(table: ScoreTable) -> Iterator[Note]:
     groups |= {tuple(models) for models in by_scores.values() if len(models) > 1}
     for models in sorted(groups):
         yield Note(kind="same model", where=models, message=f"{_listed(models)} look like one model; both are kept")
+
+
+def _alike(table: ScoreTable) -> Iterator[Note]:
+    """Families of one name but for case and punctuation: leaving one out leaves the other in."""
+    alike: dict[str, list[str]] = {}
+    for family in table.family_names:
+        alike.setdefault(re.sub(r"[\W_]", "", family.casefold()) or family, []).append(family)
+    for families in alike.values():
+        if len(families) > 1:
+            told = f"{_listed(families)} look like one family; they are held out one by one: give them one name"
+            yield Note(kind="same family", where=tuple(families), message=told)
+
+
+def _same_columns(table: ScoreTable) -> Iterator[Note]:
+    """Columns with one score for every model, in one unit or another (fractions and percentages)."""
     columns: dict[bytes, list[str]] = {}
     for name in table.names:
-        columns.setdefault(np.ascontiguousarray(table.column(name)).tobytes(), []).append(name)
+        values = table.column(name)
+        there = np.isfinite(values)
+        if not there.any():
+            continue
+        lowest, spread = values[there].min(), float(np.ptp(values[there]))
+        scaled = np.where(there, np.round((values - lowest) / (spread or 1.0), 9) + 0.0, np.nan)
+        if spread == 0:
+            scaled[there] = lowest
+        columns.setdefault(scaled.tobytes(), []).append(name)
     for names in columns.values():
-        if len(names) > 1:
-            yield Note(kind="same column", where=tuple(names), message=f"{_listed(names)} hold the same scores")
+        if len(names) < 2:
+            continue
+        same = all(np.array_equal(table.column(names[0]), table.column(name), equal_nan=True) for name in names)
+        told = f"{_listed(names)} hold the same scores{'' if same else ' but for their unit'}"
+        yield Note(kind="same column", where=tuple(names), message=told)
 
 
 def _missing(table: ScoreTable) -> Iterator[Note]:
@@ -64,6 +97,10 @@ def _constant(table: ScoreTable) -> Iterator[Note]:
         values = values[np.isfinite(values)]
         if len(values) and values.min() == values.max():
             yield Note(kind="constant", where=(name,), message=f"{name}: all {len(values)} scores are {values[0]:g}")
+    known = table.size[np.isfinite(table.size)]
+    if len(known) and known.min() == known.max():
+        told = f"{table.roles.size}: all {len(known)} sizes are {known[0]:g}, so that size predicts nothing here"
+        yield Note(kind="constant", where=(table.roles.size,), message=told)
 
 
 def _edges(table: ScoreTable) -> Iterator[Note]:

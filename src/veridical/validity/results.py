@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Field
 
@@ -12,7 +12,17 @@ from veridical.judge.measure import Finite
 
 Baseline = Literal["size", "size + controls"]
 NoteKind = Literal[
-    "duplicate", "same model", "same column", "missing", "constant", "ceiling", "floor", "singleton family"
+    "benchmarks",
+    "duplicate",
+    "same model",
+    "same family",
+    "same column",
+    "items",
+    "missing",
+    "constant",
+    "ceiling",
+    "floor",
+    "singleton family",
 ]
 
 
@@ -34,6 +44,12 @@ class Span(Frozen):
     high: Finite | None = None
     level: Finite | None = None
     method: str
+
+    def scaled(self, factor: float) -> Self:
+        """The interval in another unit: both ends times `factor`, which is above 0."""
+        if self.low is None or self.high is None:
+            return self
+        return self.model_copy(update={"low": self.low * factor, "high": self.high * factor})
 
 
 class Tested(Frozen):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError, unknown
+from veridical.validity.yaml_file import read_yaml
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "model": ("model", "model name", "model_name", "name"),
@@ -18,6 +19,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "value": ("score", "value", "accuracy"),
 }
 """How columns are known where nothing names them, in lower case."""
+MOST_ITEMS = 10**9
+"""Of a benchmark; more is a slip of the pen. Ours."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +58,7 @@ class Roles:
 
 def read_roles(path: Path) -> Roles:
     """Roles in a YAML file: a mapping with the names of `Roles` as keys. Raises UserError where it is not one."""
-    import yaml
-
-    try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
-    except yaml.YAMLError as error:
-        raise UserError(f"{path} is not YAML: {error}") from error
+    document = read_yaml(path)
     if not isinstance(document, dict):
         raise UserError(f"{path}: give a mapping with keys such as model, family, size, benchmarks, outcomes")
     known = {one.name for one in fields(Roles)}
@@ -72,9 +68,9 @@ def read_roles(path: Path) -> Roles:
     axes = dict(_mapping(path, document, "axes"))
     benchmarks = document.get("benchmarks") or ()
     if isinstance(benchmarks, dict):
-        axes |= {str(name): str(axis) for name, axis in benchmarks.items() if axis}
+        axes |= {name: axis for name, axis in _mapping(path, document, "benchmarks").items() if axis}
     return Roles(
-        **{name: str(document.get(name) or "") for name in ("model", "family", "size", "benchmark", "value")},
+        **{name: _text(path, name, document.get(name)) for name in ("model", "family", "size", "benchmark", "value")},
         benchmarks=_names(path, "benchmarks", benchmarks),
         controls=_names(path, "controls", document.get("controls") or ()),
         outcomes=_mapping(path, document, "outcomes"),
@@ -85,33 +81,36 @@ def read_roles(path: Path) -> Roles:
     )
 
 
-def _names(path: Path, key: str, given: Any) -> tuple[str, ...]:
-    if isinstance(given, str):
-        return (given,)
+def _text(path: Path, key: str, given: object) -> str:
+    """One word or number. Raises UserError for a list or a mapping."""
     if isinstance(given, dict | list):
-        names = tuple(map(str, given))
+        raise UserError(f"{path}: {key} must be one text, and is {given!r}")
+    return "" if given is None else str(given)
+
+
+def _names(path: Path, key: str, given: Any) -> tuple[str, ...]:
+    if isinstance(given, dict | list | tuple):
+        names = tuple(_text(path, f"a name under {key}", name) for name in given)
         for name, times in Counter(names).items():
             if times > 1:
                 raise UserError(f"{path}: {name!r} stands {times} times under {key}: name a column once")
         return names
-    if given == ():
-        return ()
-    raise UserError(f"{path}: {key} must list columns, and is {given!r}")
+    return (_text(path, key, given),)
 
 
 def _mapping(path: Path, document: Mapping[str, Any], key: str) -> dict[str, str]:
-    """`{name: text}`; a list of names maps each to nothing."""
+    """`{name: text}`; outcomes in a list have no axis."""
     given = document.get(key) or {}
     if isinstance(given, dict):
-        return {str(name): "" if text is None else str(text) for name, text in given.items()}
+        return {str(name): _text(path, f"{key} of {str(name)!r}", text) for name, text in given.items()}
     if key == "outcomes":
         return dict.fromkeys(_names(path, key, given), "")
     raise UserError(f"{path}: {key} must map names to values, and is {given!r}")
 
 
 def _count(path: Path, name: str, text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise UserError(f"{path}: items of {name!r} must be a whole number above 0, and is {text!r}")
+    if not (text.isascii() and text.isdigit() and len(text) <= 10 and 0 < int(text) <= MOST_ITEMS):
+        raise UserError(f"{path}: items of {name!r} must be a whole number above 0, and is {text[:40]!r}")
     return int(text)
 
 
@@ -139,6 +138,10 @@ def with_flags(
         for name, times in Counter(given).items():
             if times > 1:
                 raise UserError(f"{kind} {name!r} is given {times} times: name a column once")
+    reworked = [_variant(text, known) for text in variants]
+    for name, times in Counter(name for name, _ in reworked).items():
+        if times > 1:
+            raise UserError(f"--variant {name!r} has {times} originals: it is a reworked version of one")
     return replace(
         roles,
         model=model or roles.model,
@@ -148,7 +151,7 @@ def with_flags(
         controls=tuple(controls) or roles.controls,
         outcomes=dict(predicted) or roles.outcomes,
         axes=axes,
-        variants=dict(_variant(text, known) for text in variants) or roles.variants,
+        variants=dict(reworked) or roles.variants,
     )
 
 
@@ -199,7 +202,13 @@ def check_roles(roles: Roles, known: Sequence[str], source: str) -> None:
     for reworked, original in roles.variants.items():
         if reworked == original:
             raise UserError(f"--variant {reworked}={original}: a benchmark is no reworked version of itself")
-    described = {roles.model: "model", roles.family: "family", roles.size: "size"}
+        if roles.variants.get(original) == reworked:
+            raise UserError(f"--variant {reworked}={original}: each is the reworked version of the other; choose one")
+    described: dict[str, str] = {}
+    for role in ("model", "family", "size"):
+        name = getattr(roles, role)
+        if name and described.setdefault(name, role) != role:
+            raise UserError(f"{name!r} is the {described[name]} column and the {role} column: a column is used once")
     for name in roles.columns:
         if name in described:
             raise UserError(f"{name!r} is the {described[name]} column and a score: a column is used once; choose one")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,37 +12,68 @@ import numpy as np
 import polars as pl
 
 from veridical.errors import UserError
-from veridical.items import Suite
+from veridical.items import Factor, Suite
 from veridical.judge.measure import Measure
 from veridical.runs.files import make_folder
 from veridical.runs.files import replace as write_file
 from veridical.runs.judgement import Judgement
 from veridical.stats.units import Floats
-from veridical.validity.reading import Raw, read_raw, size_in_name
+from veridical.validity.cells import size_in_name
+from veridical.validity.reading import Raw, read_raw
+from veridical.validity.results import Note
 from veridical.validity.roles import Roles
-from veridical.validity.table import family_in_name
+from veridical.validity.table import LEAST_MODELS, family_in_name
 
 MODELS = Path("validity") / "models.csv"
-OF_SETS = ("pair_recovery", "set_accuracy", "pair_consistency", "worst_of_set", "aspectual_awareness_gap")
-"""Measures of sets, which stand beside the accuracy of the same answers."""
+BESIDE = {
+    "pair_recovery": "accuracy",
+    "set_accuracy": "accuracy",
+    "pair_consistency": "accuracy",
+    "worst_of_set": "accuracy",
+    "aspectual_awareness_gap": "accuracy",
+    "seed_variant_accuracy": "variant_accuracy",
+}
+"""Measures of sets, and the measure of the same answers by item that each stands beside."""
+SLICED: Mapping[str, Mapping[str, tuple[Factor, ...]]] = {
+    "pair_consistency": {"pair": ()},
+    "seed_variant_accuracy": {"ct": (0.5, 1.0)},
+}
+"""Measures that are given by slice alone, with the slices that are columns (all, where none is named). Of SV's
+thresholds, half and all of the variants are the ones at which models are compared."""
+HOW_IT_ANSWERS = ("label_mass", "order_sensitivity")
+"""Measures of the manner of answers: no benchmark, unless named."""
+_DRAWS = 99
+"""For intervals of the measures, which are not looked at here."""
+
+Key = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, eq=False)
 class StudyScores:
-    """Scores of a study. `answers` are shares right of the sets behind an accuracy, (models, sets), by column."""
+    """Scores of a study: `measures` are the columns of `raw` that were measured.
+
+    `answers` are shares right of the sets behind an accuracy, (models, sets), by column; `notes` say where models
+    answered different items.
+    """
 
     raw: Raw
+    measures: tuple[str, ...]
     answers: Mapping[str, Floats]
+    notes: tuple[Note, ...] = ()
 
     def roles(self, given: Roles) -> Roles:
-        """The roles given, with each measure of sets beside the accuracy of the same answers."""
-        names = self.raw.frame.columns
-        beside = {
-            name: accuracy
-            for name in names
-            if name.rpartition("/")[2] in OF_SETS and (accuracy := f"{name.rpartition('/')[0]}/accuracy") in names
-        }
-        return replace(given, variants=beside)
+        """The roles given. Where no benchmark is named, every measure is one that tells how well models answer; where
+        no variant is named, each measure of sets stands beside the one by item of the same answers."""
+        used = {*given.outcomes, *given.controls}
+        free = [name for name in self.measures if name not in used]
+        benchmarks = given.benchmarks or tuple(n for n in free if n.rpartition("/")[2] not in HOW_IT_ANSWERS)
+        beside = {}
+        for name in free:
+            suite, _, measure = name.rpartition("/")
+            by_item = f"{suite}/{BESIDE.get(measure.partition('[')[0], '')}"
+            if by_item in free:
+                beside[name] = by_item
+        return replace(given, benchmarks=benchmarks, variants=given.variants or beside)
 
 
 def read_study(path: Path) -> StudyScores:
@@ -53,14 +84,19 @@ def read_study(path: Path) -> StudyScores:
     """
     from veridical.runs.load import open_runs
 
-    judgement = Judgement(tuple(open_runs([path])))
-    measures = [m for m in judgement.records if _is_score(m)]
-    names = _column_names(measures)
-    models = list(dict.fromkeys(m.model for m in measures))
-    scores: dict[str, dict[str, str]] = {}
-    for measure in measures:
-        scores.setdefault(names[_key(measure)], {})[measure.model] = repr(measure.value)
+    judgement = Judgement(tuple(open_runs([path])), draws=_DRAWS)
+    models = list(dict.fromkeys(run.name for run in judgement.runs))
+    if len(models) < LEAST_MODELS:
+        raise UserError(f"{path}: runs of {len(models)} models; at least {LEAST_MODELS} are needed to say anything")
     described = _described(path, models, judgement)
+    measures = [measure for measure in judgement.records if _is_score(measure)]
+    names = _column_names(measures)
+    scores: dict[str, dict[str, str]] = {}
+    items: dict[str, dict[str, int]] = {}
+    for measure in measures:
+        name = names[_key(measure)]
+        scores.setdefault(name, {})[measure.model] = repr(measure.value)
+        items.setdefault(name, {})[measure.model] = measure.n_items
     columns = {name: [of_model.get(model, "") for model in models] for name, of_model in scores.items()}
     table = pl.DataFrame({"model": models, **columns}, schema=dict.fromkeys(("model", *columns), pl.String()))
     shared = set(table.columns) & set(described.frame.columns) - {"model"}
@@ -72,20 +108,37 @@ def read_study(path: Path) -> StudyScores:
         for key, name in names.items()
         if key[-1] == "accuracy" and (found := _answers(judgement, key, models)) is not None
     }
-    return StudyScores(Raw(str(path), joined), answers)
+    return StudyScores(Raw(str(path), joined), tuple(scores), answers, tuple(_uneven(items)))
 
 
 def _is_score(measure: Measure) -> bool:
-    """A model's own measure of all items of whole questions."""
-    whole = not measure.slice and measure.against is None and measure.input == "full"
-    return whole and measure.answerer == "model" and measure.value is not None and bool(measure.model)
+    """A model's own measure of all items of whole questions, or one of the slices that are columns."""
+    whole = measure.against is None and measure.input == "full" and measure.answerer == "model"
+    wanted = SLICED.get(measure.measure, {})
+    sliced = set(measure.slice) == set(wanted) and all(
+        not wanted[key] or value in wanted[key] for key, value in measure.slice.items()
+    )
+    return whole and sliced and measure.value is not None and bool(measure.model)
 
 
-def _key(measure: Measure) -> tuple[str, str, str, str]:
-    return measure.suite, measure.prompt, measure.mode, measure.measure
+def _key(measure: Measure) -> Key:
+    """Suite, prompt, mode and measure, a slice in brackets: `seed_variant_accuracy[ct=0.5]`."""
+    where = ",".join(f"{key}={value}" for key, value in measure.slice.items())
+    return measure.suite, measure.prompt, measure.mode, f"{measure.measure}[{where}]" if where else measure.measure
 
 
-def _column_names(measures: list[Measure]) -> dict[tuple[str, str, str, str], str]:
+def _uneven(items: Mapping[str, Mapping[str, int]]) -> Iterator[Note]:
+    """Columns whose scores rest on different numbers of items: they are not of one test."""
+    for name, of_model in items.items():
+        least, most = (choose(of_model, key=of_model.__getitem__) for choose in (min, max))
+        if of_model[least] < of_model[most]:
+            told = (
+                f"{name}: {least} was asked {of_model[least]} items and {most} {of_model[most]}: not one test for all"
+            )
+            yield Note(kind="items", where=(name,), message=told)
+
+
+def _column_names(measures: list[Measure]) -> dict[Key, str]:
     """`suite/measure`, with the prompt and the mode between where there are several of them."""
     keys = list(dict.fromkeys(_key(measure) for measure in measures))
     prompts: dict[str, set[str]] = {}
@@ -93,17 +146,11 @@ def _column_names(measures: list[Measure]) -> dict[tuple[str, str, str, str], st
     for suite, prompt, mode, _ in keys:
         prompts.setdefault(suite, set()).add(prompt)
         modes.setdefault(suite, set()).add(mode)
-    return {
-        (suite, prompt, mode, measure): "/".join(
-            (
-                suite,
-                *((prompt,) if len(prompts[suite]) > 1 else ()),
-                *((mode,) if len(modes[suite]) > 1 else ()),
-                measure,
-            )
-        )
-        for suite, prompt, mode, measure in keys
-    }
+    names = {}
+    for suite, prompt, mode, measure in keys:
+        between = (*((prompt,) if len(prompts[suite]) > 1 else ()), *((mode,) if len(modes[suite]) > 1 else ()))
+        names[suite, prompt, mode, measure] = "/".join((suite, *between, measure))
+    return names
 
 
 def _described(path: Path, models: list[str], judgement: Judgement) -> Raw:
@@ -128,15 +175,17 @@ def _described(path: Path, models: list[str], judgement: Judgement) -> Raw:
     raw = read_raw(file)
     if "model" not in raw.frame.columns:
         raise UserError(f"{file}: no column 'model'")
-    lacking = [model for model in models if model not in set(raw.frame["model"].to_list())]
+    named = raw.texts("model")
+    lacking = [model for model in models if model not in named]
     if lacking:
-        raise UserError(f"{file}: no row for {', '.join(lacking[:4])}; add one for every model")
-    if raw.frame["model"].n_unique() < raw.frame.height:
-        raise UserError(f"{file}: a model stands in two rows; keep one")
-    return raw
+        more = f" and {len(lacking) - 4} more" if len(lacking) > 4 else ""
+        raise UserError(f"{file}: no row for {', '.join(lacking[:4])}{more}; add one for every model")
+    if twice := next((model for place, model in enumerate(named) if model in named[:place]), None):
+        raise UserError(f"{file}: model {twice!r} stands in two rows; keep one")
+    return replace(raw, frame=raw.frame.with_columns(pl.Series("model", named)))
 
 
-def _answers(judgement: Judgement, key: tuple[str, str, str, str], models: list[str]) -> Floats | None:
+def _answers(judgement: Judgement, key: Key, models: list[str]) -> Floats | None:
     """Shares right of each set, (models, sets); None unless every model answered the same items."""
     name, prompt, mode, _ = key
     suite = next(suite for suite in judgement.suites if suite.name == name)

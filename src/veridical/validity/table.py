@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,10 +12,14 @@ import numpy as np
 
 from veridical.errors import UserError
 from veridical.stats.units import Bools, Floats, Ints
-from veridical.validity.reading import MISSING, Raw, numbers, read_raw, sizes, texts, wide
+from veridical.validity.cells import MISSING, number_in, numbers, sizes, texts
+from veridical.validity.long_table import wide
+from veridical.validity.reading import Raw, read_raw
 from veridical.validity.roles import Roles, check_roles, found_column
 
 LEAST_MODELS, LEAST_FAMILIES = 8, 3
+_ROW_NUMBERS = re.compile(r"|Unnamed: [0-9]+|__index_level_[0-9]+__")
+"""Columns in which programs write the numbers of rows."""
 _FRACTION_GAP, _FRACTION_SHARE = 5.0, 0.1
 """A column counts as mixed where no score lies between its fractions and its percentages, and these start as many
 times higher and by as large a share of the highest: a percentage below 1 has others not far above it. Ours."""
@@ -25,7 +30,8 @@ class ScoreTable:
     """Models x columns. `scores` is (models, columns), NaN where a cell is missing; `size` likewise (models,).
 
     `families` is empty where the table has none; then nothing that needs a family or an outcome can be asked.
-    `dropped` names models of which an identical second row was left out.
+    `dropped` names models of which an identical second row was left out; `taken` the columns that are benchmarks
+    because nobody named any.
     """
 
     source: str
@@ -36,6 +42,7 @@ class ScoreTable:
     scores: Floats
     roles: Roles
     dropped: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
 
     def column(self, name: str) -> Floats:
         """Scores of one column, shape (models,)."""
@@ -82,8 +89,8 @@ def table_of(raw: Raw, roles: Roles) -> ScoreTable:
     if not named["model"]:
         raise UserError(f"{raw.source}: which column names the models? give --model COL; known: {', '.join(known)}")
     roles = replace(roles, model=named["model"], family=named["family"], size=named["size"])
-    if not roles.predictors:
-        roles = replace(roles, benchmarks=_numeric(raw, roles))
+    taken = () if roles.predictors else _numeric(raw, roles)
+    roles = replace(roles, benchmarks=roles.benchmarks or taken)
     check_roles(roles, known, raw.source)
     if not roles.columns:
         raise UserError(f"{raw.source}: no column of scores; name some with --benchmark")
@@ -91,7 +98,9 @@ def table_of(raw: Raw, roles: Roles) -> ScoreTable:
     families = texts(raw, roles.family, "family") if roles.family else ()
     size = sizes(raw, roles.size, models) if roles.size else np.full(len(models), np.nan)
     scores = np.column_stack([numbers(raw, name, models) for name in roles.columns])
-    table = _without_copies(ScoreTable(raw.source, models, families, size, roles.columns, scores, roles), raw)
+    table = _without_copies(
+        ScoreTable(raw.source, models, families, size, roles.columns, scores, roles, taken=taken), raw
+    )
     _check(table)
     return table
 
@@ -101,21 +110,14 @@ def _numeric(raw: Raw, roles: Roles) -> tuple[str, ...]:
     used = {roles.model, roles.family, roles.size, *roles.controls, *roles.outcomes}
     found = []
     for name in raw.frame.columns:
-        cells = [str(cell).strip() for cell in raw.frame[name] if cell is not None]
-        filled = [cell for cell in cells if cell.lower() not in MISSING]
-        numeric = sum(_is_number(cell) for cell in filled)
+        if name in used or _ROW_NUMBERS.fullmatch(name):
+            continue
+        filled = [text for text in raw.texts(name) if text.lower() not in MISSING]
+        numeric = sum(number_in(text) is not None for text in filled)
         # A column with a stray text is still meant as scores: it is refused later, by its cell.
-        if name not in used and filled and numeric > len(filled) / 2:
+        if filled and numeric > len(filled) / 2:
             found.append(name)
     return tuple(found)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def _without_copies(table: ScoreTable, raw: Raw) -> ScoreTable:
@@ -131,8 +133,8 @@ def _without_copies(table: ScoreTable, raw: Raw) -> ScoreTable:
         facts = np.column_stack([table.scores, table.size])[rows]
         same = np.array_equal(facts[0], facts[1], equal_nan=True)
         if not same or (table.families and table.families[rows[0]] != table.families[rows[1]]):
-            numbered = " and ".join(str(place + raw.first_row) for place in rows)
-            raise UserError(f"{raw.source}: model {model!r} stands in rows {numbered} and they differ: keep one")
+            numbered = " and ".join(str(raw.number(place)) for place in rows)
+            raise UserError(f"{raw.source}: model {model!r} stands in {raw.unit}s {numbered} and they differ; keep one")
         dropped.append(model)
     if not dropped:
         return table
@@ -164,7 +166,9 @@ def _check(table: ScoreTable) -> None:
         )
     for name in table.names:
         _check_scale(table, name)
-    highest = {name: float(np.nanmax(table.column(name), initial=0.0)) for name in roles.controls}
+    highest = {
+        name: float(np.nanmax(column)) for name in roles.controls if np.isfinite(column := table.column(name)).any()
+    }
     low = [name for name, top in highest.items() if top <= 1]
     high = [name for name, top in highest.items() if top > 1]
     if low and high:

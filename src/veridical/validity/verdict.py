@@ -1,25 +1,31 @@
 """What the numbers mean, in sentences that a person can act on.
 
 A benchmark is said to *add* something where its MAE gain is above 0 and p, after Holm over all benchmarks and outcomes,
-is at most .05. It *may* add where only p itself is, or where only the interval over families lies above 0. Otherwise it
-adds nothing. The thresholds are ours.
+is at most .05. It *may* add where only p itself is, or where only the interval over families lies above 0. With a gain
+above 0 and neither, it is *not shown* to add; with none, it adds nothing. Where no permutation could have given so
+small a p, it is said that nothing can be shown. The thresholds are ours.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import ceil
 
 from veridical.report.texts import MINUS, number, p_value
 from veridical.stats.sign_flip import least_sign_flip_p
 from veridical.validity.intervals import FEW_FAMILIES
 from veridical.validity.results import Agreement, Comparison, Gain, Partial, Ranking, Specificity, Tested
+from veridical.validity.table import LEAST_FAMILIES, LEAST_MODELS
 
 ALPHA = 0.05
 OVER = {"size": "model size", "size + controls": "model size and controls"}
+NAMED = 4
+"""Benchmarks that the first sentence names, and names in any list."""
 
 
 def verdicts(
-    families: int,
+    outcomes: Sequence[str],
+    draws: int,
     partials: Sequence[Partial],
     agreements: Sequence[Agreement],
     rankings: Sequence[Ranking],
@@ -27,10 +33,13 @@ def verdicts(
     comparisons: Sequence[Comparison],
     specificity: Sequence[Specificity],
 ) -> list[str]:
-    """Sentences in the order in which one reads them: what limits everything, then what was found."""
+    """Sentences in the order in which one reads them: the answer, what limits it, then each finding."""
+    fullest = _fullest(gains)
     return [
-        *_limits(families, partials, gains),
-        *(_gain(gain) for gain in sorted(_fullest(gains), key=lambda gain: gain.test.p if gain.test else 1)),
+        *_answer(outcomes, fullest),
+        *_limits(draws, partials, gains, comparisons),
+        *_untested(partials, gains),
+        *(_gain(gain) for gain in sorted(fullest, key=lambda gain: gain.test.p if gain.test else 1)),
         *(_agreement(one, [c for c in comparisons if c.reworked == one.reworked]) for one in agreements),
         *(_beyond(one) for one in comparisons),
         *(_ranking(one) for one in rankings if one.inseparable),
@@ -38,25 +47,102 @@ def verdicts(
     ]
 
 
-def _limits(families: int, partials: Sequence[Partial], gains: Sequence[Gain]) -> Iterator[str]:
-    if gains and families < FEW_FAMILIES:
+def _answer(outcomes: Sequence[str], fullest: Sequence[Gain]) -> Iterator[str]:
+    """Which benchmarks add to the fullest baseline, for what."""
+    if not outcomes:
+        yield "No outcome is named, so nothing is predicted: name what the benchmarks should predict with --outcome."
+    if not fullest:
+        return
+    over, benchmarks = OVER[fullest[0].baseline], list(dict.fromkeys(gain.benchmark for gain in fullest))
+    adding: dict[str, list[str]] = {}
+    for gain in fullest:
+        if gain.mae_gain > 0 and passes(gain.test):
+            adding.setdefault(gain.benchmark, []).append(gain.outcome)
+    predicted = list(dict.fromkeys(gain.outcome for gain in fullest))
+    outcome = predicted[0] if len(predicted) == 1 else f"any of {len(predicted)} outcomes"
+    corrected = f", after correction for {len(fullest)} tests" if len(fullest) > 1 else ""
+    one = benchmarks[0] if len(benchmarks) == 1 else ""
+    if not any(possible(gain.test) for gain in fullest):
+        who = one or f"any of {len(benchmarks)} benchmarks"
+        yield f"Whether {who} adds to {over} for predicting {outcome} cannot be shown with these data{corrected}."
+    elif not adding:
+        who = f"{one} is not" if one else f"None of {len(benchmarks)} benchmarks is"
+        yield f"{who} shown to add to {over} for predicting {outcome}{corrected}."
+    else:
+        told = [f"{name} (for {listed(found)})" for name, found in list(adding.items())[:NAMED]]
+        told += [f"{len(adding) - NAMED} more"] if len(adding) > NAMED else []
+        names = " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
+        if one:
+            yield f"{one} adds to {over} for predicting {listed(adding[one])}{corrected}."
+        else:
+            verb = "adds" if len(adding) == 1 else "add"
+            yield f"{len(adding)} of {len(benchmarks)} benchmarks {verb} to {over}{corrected}: {names}."
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """`a, b, c`; of many, the first few and how many more."""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
+
+
+def _limits(
+    draws: int, partials: Sequence[Partial], gains: Sequence[Gain], comparisons: Sequence[Comparison]
+) -> Iterator[str]:
+    few = [gain.families for gain in gains if gain.families < FEW_FAMILIES]
+    if few:
+        span = f"{min(few)}" if min(few) == max(few) else f"{min(few)} to {max(few)}"
+        where = "" if len(few) == len(gains) else f" for {listed(_outcomes_of_few(gains))}"
         yield (
-            f"With {families} families, lead with leaving each out and with its influence: flipping their signs cannot "
-            f"give a p below {p_value(least_sign_flip_p(families))}, and ranges stand in place of intervals."
+            f"With {span} families{where}, judge by each gain, its range over leaving families out and their "
+            f"influence: flipping the signs of families cannot give a p below "
+            f"{p_value(least_sign_flip_p(max(few)))}, and no family is resampled."
         )
+    tests = [
+        *(gain.test for gain in gains),
+        *(partial.test for partial in partials),
+        *(one.rho_test for one in comparisons),
+    ]
+    most = max((test.tests for test in tests if test is not None), default=0)
+    if most / (draws + 1) > ALPHA:
+        yield (
+            f"With {draws:,} draws no p of {most} tests can be {p_value(ALPHA)} or less after correction: "
+            f"give --draws {ceil(most / ALPHA)} or more."
+        )
+
+
+def _outcomes_of_few(gains: Sequence[Gain]) -> list[str]:
+    return list(dict.fromkeys(gain.outcome for gain in gains if gain.families < FEW_FAMILIES))
+
+
+def _untested(partials: Sequence[Partial], gains: Sequence[Gain]) -> Iterator[str]:
+    """The pairs that too few models have, by outcome."""
     predicted = {(gain.benchmark, gain.outcome) for gain in gains}
+    lacking: dict[str, list[Partial]] = {}
     for one in partials:
         if (one.benchmark, one.outcome) not in predicted:
-            yield (
-                f"{one.benchmark} cannot be tested for {one.outcome}: only {one.n} models have both, with size and "
-                "controls, or they are of fewer than 3 families."
-            )
+            lacking.setdefault(one.outcome, []).append(one)
+    for outcome, ones in lacking.items():
+        n = [one.n for one in ones]
+        models = f"{min(n)}" if min(n) == max(n) else f"{min(n)} to {max(n)}"
+        yield (
+            f"{listed([one.benchmark for one in ones])} cannot be tested for {outcome}: {models} models have both, "
+            f"with size and controls; {LEAST_MODELS} in {LEAST_FAMILIES} families are needed."
+        )
 
 
 def _fullest(gains: Sequence[Gain]) -> list[Gain]:
     """The gains over the fullest baseline."""
     last = gains[-1].baseline if gains else ""
     return [gain for gain in gains if gain.baseline == last]
+
+
+def possible(test: Tested | None) -> bool:
+    """Whether the smallest p that the test can give, after correction, is at most the threshold."""
+    return test is not None and test.least * test.tests <= ALPHA
 
 
 def passes(test: Tested | None) -> bool:
@@ -71,49 +157,67 @@ def _gain(gain: Gain) -> str:
         told += f" ({amount(gain.mae_gain / gain.without.mae, percent=True)} of the error)"
     p = "" if gain.test is None else f", {told_p(gain.test)}"
     facts = f"{told}{p}, n {gain.n} in {gain.families} families"
+    adds = f"to {over} for predicting {gain.outcome}"
     if gain.mae_gain > 0 and passes(gain.test):
         worst = min(gain.influence, key=lambda name: gain.influence[name])
         rests = f"; without {worst} nothing is left of it" if gain.influence[worst] <= 0 else ""
-        return f"{gain.benchmark} adds to {over} for predicting {gain.outcome}: {facts}{rests}."
-    if gain.mae_gain > 0 and gain.test is not None and gain.test.p <= ALPHA:
+        return f"{gain.benchmark} adds {adds}: {facts}{rests}."
+    if gain.test is not None and gain.test.least > ALPHA:
         return (
-            f"{gain.benchmark} may add to {over} for predicting {gain.outcome}, but not after correction for "
-            f"{gain.test.tests} tests: {facts}."
+            f"{gain.benchmark} cannot be tested within families for what it adds {adds}: {gain.fixed} of {gain.n} "
+            f"models are alone in theirs, and p is {p_value(gain.test.least)} at the least; {told}."
         )
+    if gain.mae_gain > 0 and gain.test is not None and gain.test.p <= ALPHA:
+        return f"{gain.benchmark} may add {adds}, but not after correction for {gain.test.tests} tests: {facts}."
     if gain.interval.level is not None and gain.interval.low is not None and gain.interval.low > 0:
         return (
-            f"{gain.benchmark} may add to {over} for predicting {gain.outcome}, but only through how families differ, "
-            f"which permuting within families does not test: {facts}."
+            f"{gain.benchmark} may add {adds}, but only through how families differ, which permuting within families "
+            f"does not test: {facts}."
         )
-    return f"{gain.benchmark} adds nothing to {over} for predicting {gain.outcome}: {facts}."
+    return f"{gain.benchmark} {'is not shown to add' if gain.mae_gain > 0 else 'adds nothing'} {adds}: {facts}."
 
 
 def _agreement(one: Agreement, compared: Sequence[Comparison]) -> str:
     if one.rho is None:
         return f"{one.reworked} and {one.original} cannot be compared as rankings (n {one.n})."
-    low = "" if one.interval.low is None else f" [{plain(one.interval.low)}, {plain(one.interval.high)}]"
-    told = f"{one.reworked} ranks models beside {one.original} with ρ {plain(one.rho)}{low}, n {one.n}"
+    low = "" if one.interval.low is None else f" [{number(one.interval.low)}, {number(one.interval.high)}]"
+    told = f"{one.reworked} ranks models beside {one.original} with ρ {number(one.rho)}{low}, n {one.n}"
     if one.moves:
         move = one.moves[0]
         told += f" (largest move: {move.model}, from {move.original:g} to {move.reworked:g})"
-    if not compared:
-        return f"{told}."
-    better = [c.outcome for c in compared if c.gain_difference > 0 and passes(c.gain_test)]
-    worse = [c.outcome for c in compared if c.gain_difference < 0 and passes(c.gain_test)]
+    parts = [
+        _predicts("held-out gain", [(c.outcome, c.gain_difference, c.gain_test) for c in compared]),
+        _predicts("partial ρ", [(c.outcome, c.rho_difference, c.rho_test) for c in compared]),
+    ]
+    return "; ".join([told, *(part for part in parts if part)]) + "."
+
+
+def _predicts(kind: str, differences: Sequence[tuple[str, float | None, Tested | None]]) -> str:
+    """Which outcomes the reworked version predicts better and worse than the original, by one measure of it."""
+    known = [(outcome, value, test) for outcome, value, test in differences if value is not None and test is not None]
+    if not known:
+        return ""
+    least = min(test.least * test.tests for _, _, test in known)
+    if least > ALPHA:
+        return f"by {kind} neither better nor worse can be shown (p {p_value(min(1.0, least))} at the least)"
+    better = [outcome for outcome, value, test in known if value > 0 and passes(test)]
+    worse = [outcome for outcome, value, test in known if value < 0 and passes(test)]
     if not better and not worse:
-        return f"{told}; it predicts none of {len(compared)} outcomes better or worse, after correction."
-    parts = [f"better {', '.join(better)}"] if better else []
-    parts += [f"worse {', '.join(worse)}"] if worse else []
-    return f"{told}; it predicts {' and '.join(parts)}."
+        return f"by {kind} it predicts none of {_count(len(known), 'outcome')} better or worse, after correction"
+    parts = [f"better {listed(better)}"] if better else []
+    parts += [f"worse {listed(worse)}"] if worse else []
+    return f"by {kind} it predicts {' and '.join(parts)}"
 
 
 def _beyond(one: Comparison) -> str:
-    does = one.beyond > 0 and passes(one.beyond_test)
-    p = "" if one.beyond_test is None else f", {told_p(one.beyond_test)}"
-    what = "still adds" if does else "adds nothing"
-    return (
-        f"{one.reworked} {what} for predicting {one.outcome} once {one.original} is known: {amount(one.beyond)} MAE{p}."
-    )
+    told = f"for predicting {one.outcome} once {one.original} is known: {amount(one.beyond)} MAE"
+    if one.beyond_test is None or one.beyond_test.least > ALPHA:
+        return f"{one.reworked} cannot be tested {told}."
+    if one.beyond > 0 and passes(one.beyond_test):
+        what = "still adds"
+    else:
+        what = "is not shown to add" if one.beyond > 0 else "adds nothing"
+    return f"{one.reworked} {what} {told}, {told_p(one.beyond_test)}."
 
 
 def _ranking(one: Ranking) -> str:
@@ -123,22 +227,20 @@ def _ranking(one: Ranking) -> str:
 
 
 def _specificity(one: Specificity) -> str:
-    found = "better" if one.difference > 0 and one.test.p <= ALPHA else "no better"
-    return (
-        f"Benchmarks predict outcomes of their own axis {found} than others ({one.statistic}: {amount(one.within)} "
-        f"within, {amount(one.across)} across, p {p_value(one.test.p)}, attainable {p_value(one.test.least)})."
+    facts = (
+        f"({one.statistic}: {amount(one.within)} within, {amount(one.across)} across, p {p_value(one.test.p)}, "
+        f"attainable {p_value(one.test.least)})"
     )
+    if one.test.least > ALPHA:
+        return f"Whether benchmarks predict outcomes of their own axis better than others cannot be shown {facts}."
+    found = "better" if one.difference > 0 and one.test.p <= ALPHA else "no better"
+    return f"Benchmarks predict outcomes of their own axis {found} than others {facts}."
 
 
 def told_p(test: Tested) -> str:
     """`p .003, Holm .012`."""
     holm = "" if test.holm is None or test.tests < 2 else f", Holm {p_value(test.holm)}"
     return f"p {p_value(test.p)}{holm}"
-
-
-def plain(value: float | None) -> str:
-    """`.97`, `−.40`, `1.00`."""
-    return number(value)
 
 
 def amount(value: float, *, percent: bool = False) -> str:
@@ -148,5 +250,14 @@ def amount(value: float, *, percent: bool = False) -> str:
         return rounded if rounded == "0 %" else f"{MINUS if value < 0 else '+'}{rounded}"
     if value == 0:
         return "0"
+    if abs(value) >= 100:
+        return f"{MINUS if value < 0 else '+'}{abs(value):,.0f}"
     digits = f"{abs(value):.2g}" if abs(value) >= 1e-4 else f"{abs(value):.0e}"
     return f"{MINUS if value < 0 else '+'}{digits.replace('0.', '.', 1) if digits.startswith('0.') else digits}"
+
+
+def magnitude(value: float) -> str:
+    """An amount without a sign: `.0213`, `1.25`, `12,346`; in three significant digits below 1,000."""
+    if value == 0 or 1e-4 <= abs(value) < 999.5:
+        return f"{value:.3g}"
+    return f"{value:,.0f}" if abs(value) < 1e7 and abs(value) >= 1 else f"{value:.2e}"
