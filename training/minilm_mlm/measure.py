@@ -1,4 +1,4 @@
-"""Cross-entropy of held-out text, of a file that `train.py` wrote: a fifth of the words masked, and one place at a time.
+"""Cross-entropy of held-out text, of a file that `train.py` wrote: a fifth of the words masked, or one place at a time.
 
     python training/minilm_mlm/measure.py --data DIR [--file FILE]
 
@@ -28,7 +28,7 @@ def main() -> None:
     for lines in (False, True):
         text = read(given.data, lines)
         # A share of 0 masks one word or piece of each text.
-        for share, masked in ((Settings.masked, "a fifth masked"), (0.0, "one place masked")):
+        for share, masked in ((Settings().masked, "a fifth masked"), (0.0, "one place masked")):
             found = held_out_losses(model, tokenizer, text, Settings(masked=share))
             what = "sentences and lines" if lines else "sentences"
             values = {"all": found["all"], "HellaSwag": found[HELLASWAG], "of another origin": found[APART.file]}
