@@ -75,6 +75,7 @@ def test_ties_on_both_sides_of_seed_accuracy_span_the_whole_range() -> None:
     found = judge(asked, frame(asked, answers), draws=200)
     assert get(found, "matching_correctness").value == 1
     assert get(found, "matching_correctness", tied="lowest").value == 0.05
+    assert "; matching correctness 100 %, interval 50 to 100 %, tied from 5 % on" in verdict(found)
 
 
 def test_no_tie_says_nothing_of_one() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -93,6 +94,7 @@ def test_page_shows_the_figures_and_says_why_a_match_is_withheld(
     text = page([suite], measures, responses, {}, {})
     assert 'id="chart-0-consistency"' in text
     assert "withheld: a constant answer (True) is right on all variants of a seed or on none" in text
+    assert re.search(r"<td[^>]*>\s*\.55–\.75", text)  # the whole tie, in the table of results
     assert "NaN" not in text.split('id="data">')[1].split("</script>")[0]
 
 

@@ -225,6 +225,9 @@ def _consistency(reading: Reading) -> str | None:
     elif reading.below("matching_correctness", MOST):
         lead = "inconsistent over small changes: "
     says += f"; matching correctness {_rate(match)}"
+    lowest = reading.get("matching_correctness", tied="lowest")
+    if lowest is not None and lowest.value is not None and lowest.value < match.value:
+        says += f", tied from {percent(lowest.value)} on"
     chance = reading.get("matching_correctness", line="reference")
     if chance is not None:
         says += f" (as many errors at random: {percent(chance.value or 0.0)})"

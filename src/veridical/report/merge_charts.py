@@ -10,7 +10,7 @@ import altair as alt
 from veridical.judge.measure import Measure
 from veridical.report.charts import AXIS, DASHES, PALETTE, SHAPES, chart, inline
 from veridical.report.results import Answering, Results
-from veridical.report.texts import estimate, number, spaced
+from veridical.report.texts import estimate, spaced
 
 Row = dict[str, Any]
 
@@ -122,7 +122,6 @@ def _match(results: Results, answering: Answering) -> list[Row]:
     if highest is None or highest.value is None or seeds is None or seeds.value is None:
         return []
     start = highest.value if lowest is None or lowest.value is None else lowest.value
-    tie = f", tied from {number(start)}" if start < highest.value else ""
     return [
         {
             "series": results.name(answering, model=True),
@@ -130,7 +129,7 @@ def _match(results: Results, answering: Answering) -> list[Row]:
             "ct": highest.value,
             "lowest": start,
             "value": seeds.value,
-            "shown": f"{estimate(highest)}{tie}",
+            "shown": estimate(highest),
             "n": highest.n_sets,
         }
     ]

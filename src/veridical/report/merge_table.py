@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from rich.console import RenderableType
 from rich.text import Text
 
+from veridical.judge.measure import Measure
 from veridical.report.answer_table import Column, answer_rows, answer_table, estimates, not_ok_line, value_of
 from veridical.report.results import Answering, Results
-from veridical.report.texts import estimate, level, not_ok, number, spaced
+from veridical.report.texts import estimate, level, not_ok, number, point, spaced
 
 SHOWN = (0.5, 0.8, 1.0)
 """Thresholds whose seed-variant accuracy has a column; the page has the whole curve."""
@@ -56,7 +57,7 @@ def _columns(results: Results) -> list[Column]:
         ),
         estimates("variants", lambda a: results.get(a, "variant_accuracy")),
         *(passing(ct) for ct in SHOWN),
-        Column("MC", lambda a: _matching(results, a, interval=True), lambda a: _matching(results, a, interval=False)),
+        Column("MC", lambda a: _matching(results, a, estimate), lambda a: _matching(results, a, point)),
         Column(
             "chance MC", lambda a: number(value_of(results.get(a, "matching_correctness", line="reference"))), drop=2
         ),
@@ -64,16 +65,10 @@ def _columns(results: Results) -> list[Column]:
     ]
 
 
-def _matching(results: Results, answering: Answering, *, interval: bool) -> str:
+def _matching(results: Results, answering: Answering, shown: Callable[[Measure | None], str]) -> str:
     """`.55 [.45, .60]`; with ties `.50–.55 [.45, .60]`."""
-    highest = results.get(answering, "matching_correctness")
-    lowest = results.get(answering, "matching_correctness", tied="lowest")
-    if highest is not None and highest.value is None:
-        return "withheld"
-    tied = highest is not None and lowest is not None and lowest.value != highest.value
-    return (f"{number(value_of(lowest))}–" if tied else "") + (
-        estimate(highest) if interval else number(value_of(highest))
-    )
+    found = results.get(answering, "matching_correctness")
+    return "withheld" if found is not None and found.value is None else shown(found)
 
 
 def _classes(results: Results) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -163,11 +164,18 @@ def estimate(measure: Measure | None) -> str:
     return f"{point(measure)} {span(measure.low, measure.high)}".rstrip()
 
 
+_TIED = re.compile(r"; tied from (\d\.\d\d) to ")
+"""How the interval of matching correctness tells of a tie; the value is its other end."""
+
+
 def point(measure: Measure | None) -> str:
-    """The value alone: `.47`; a difference carries its sign."""
+    """The value alone: `.47`; a difference carries its sign, and before a tied value stands the tie's other end."""
     if measure is None:
         return MISSING
-    return signed(measure.value) if is_difference(measure) else number(measure.value)
+    if is_difference(measure):
+        return signed(measure.value)
+    tied = _TIED.search(measure.interval or "")
+    return (f"{number(float(tied[1]))}–" if tied else "") + number(measure.value)
 
 
 def is_difference(measure: Measure) -> bool:
