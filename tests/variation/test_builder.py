@@ -173,6 +173,7 @@ def test_the_counts_stand_beside_the_file(tagger: SpacyTagger, tmp_path: Path) -
         "no part of a compound or contraction",
         "regular capitals",
         "capitals where a sentence begins",
+        "no singular with a plural verb",
         "one fine tag at every occurrence",
         "one token of the proposer's",
         "capitals that fit",

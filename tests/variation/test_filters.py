@@ -215,3 +215,33 @@ def test_an_article_is_repaired_across_what_opens_a_quotation(
     (tokens,) = tagger.tag([text])
     slot = Slot(text, text.index(word), text.index(word) + len(word))
     assert fill(text, tokens, Target(word.lower(), "NN", "noun", (slot,)), new).text == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "tag", "new", "expected"),
+    [
+        ("The bosses' dog sleeps.", "bosses", "NNS", "men", "The men's dog sleeps."),
+        ("The ladies\u2019 dog sleeps.", "ladies", "NNS", "children", "The children\u2019s dog sleeps."),
+        ("The ladies' dog sleeps.", "ladies", "NNS", "girls", "The girls' dog sleeps."),
+        ("The children's dog sleeps.", "children", "NNS", "girls", "The girls' dog sleeps."),
+        ("The children's dog sleeps.", "children", "NNS", "men", "The men's dog sleeps."),
+        ("THE CHILDREN'S DOG SLEEPS.", "CHILDREN", "NNS", "girls", "THE GIRLS' DOG SLEEPS."),
+        ("THE LADIES' DOG SLEEPS.", "LADIES", "NNS", "men", "THE MEN'S DOG SLEEPS."),
+        # A singular in s has either, and keeps what it has.
+        ("The boss' dog sleeps.", "boss", "NN", "chief", "The chief's dog sleeps."),
+        ("The boss' dog sleeps.", "boss", "NN", "princess", "The princess' dog sleeps."),
+        ("The chief's dog sleeps.", "chief", "NN", "princess", "The princess's dog sleeps."),
+        # A verb, and the end of a quotation.
+        ("The man's sleeping.", "man", "NN", "boss", "The boss's sleeping."),
+        ("He said 'the dogs' and left.", "dogs", "NNS", "men", "He said 'the men' and left."),
+        ("He said \u2018the dogs\u2019 and left.", "dogs", "NNS", "men", "He said \u2018the men\u2019 and left."),
+    ],
+)
+def test_a_possessive_is_that_of_the_new_word(
+    tagger: SpacyTagger, text: str, word: str, tag: str, new: str, expected: str
+) -> None:
+    (tokens,) = tagger.tag([text])
+    slot = Slot(text, text.index(word), text.index(word) + len(word))
+    filled = fill(text, tokens, Target(word.lower(), tag, "noun", (slot,)), new)
+    assert filled.text == expected
+    assert [filled.text[start:stop].lower() for start, stop in filled.spans] == [new]

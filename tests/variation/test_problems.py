@@ -192,3 +192,15 @@ def test_a_list_or_an_object_is_no_text(tmp_path: Path, column: str, value: obje
     path.write_text(f"{json.dumps(row)}\n{json.dumps({**row, column: value})}\n", encoding="utf-8")
     with pytest.raises(UserError, match=rf"pairs\.jsonl, line 2, column '{column}': a list or an object"):
         items(read_seeds(path))
+
+
+def test_a_label_name_that_is_given_twice_is_refused() -> None:
+    with pytest.raises(UserError, match=r"'x' is given twice; for two labels write NAME=ONE,OTHER"):
+        parse_label_names(["x=neutral", "x=contradiction"])
+
+
+def test_one_column_is_not_two_texts(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("premise,hypothesis,label\nA dog,dogs,neutral\n")
+    with pytest.raises(UserError, match="name one for each with --premise-column"):
+        read_seeds(path, Columns(premise="hypothesis"))

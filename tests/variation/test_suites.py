@@ -95,6 +95,16 @@ def test_a_count_noun_stays_one(tagger: SpacyTagger, tmp_path: Path) -> None:
     ]
 
 
+def test_a_person_stays_a_person_and_a_thing_a_thing(tagger: SpacyTagger, tmp_path: Path) -> None:
+    liked = {"novel": 0.3, "child": 0.3, "teacher": 0.3, "museum": 0.3}
+    seeds = only("imperfective", "translate")
+    (subject,) = {item.fields["premise"].split()[1] for item in seeds.frame.items}
+    made, suite = varied(seeds, Planted({"play": liked, subject: liked}), tagger, tmp_path)
+    assert set(premises(suite, "play")) == {"novel", "museum"}
+    assert set(premises(suite, subject)) == {"child", "teacher"}
+    assert made.stages["a person stays a person, a thing a thing"].dropped == 4
+
+
 @pytest.mark.parametrize(
     ("word", "counts"),
     [("lighthouse", True), ("house", True), ("song", True), ("water", False), ("bread", False), ("furniture", False)],

@@ -25,7 +25,7 @@ def cells(path: Path, encoding: str | None = None) -> list[list[str]]:
 
 @pytest.mark.parametrize(
     ("encoding", "found"),
-    [("utf-8", "utf-8"), ("utf-8-sig", "utf-8-sig"), ("cp1252", "cp1252"), ("utf-16", "utf-16")],
+    [("utf-8", "utf-8"), ("utf-8-sig", "utf-8-sig"), ("cp1252", "cp1252"), ("utf-16", "utf-16"), ("utf-32", "utf-32")],
 )
 def test_an_encoding_is_detected_and_no_character_changes(tmp_path: Path, encoding: str, found: str) -> None:
     row = ["The café “Zoë” charged £5 – or €6.", "A café", "neutral"]
@@ -123,3 +123,25 @@ def test_null_is_an_empty_cell_and_lists_and_objects_are_marked(tmp_path: Path) 
     assert row.values["a"] == ""
     assert [row.values[name] for name in "def"] == ["1.5", "true", "null"]
     assert row.nested == {"b", "c"}
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_end_as_any_spreadsheet_program_ends_them(tmp_path: Path, separator: str, end: str) -> None:
+    rows = (("premise", "hypothesis", "label"), ("A dog", "dogs", "neutral"), ("A cat", "cats", "neutral"))
+    path = written(tmp_path, "".join(separator.join(row) + end for row in rows))
+    assert cells(path) == [list(row) for row in rows[1:]]
+
+
+def test_a_carriage_return_in_a_cell_ends_no_row(tmp_path: Path) -> None:
+    row = ["one\rtwo", "three", "neutral"]
+    assert cells(written(tmp_path, HEADER + "\t".join(row) + "\n")) == [row]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_line_that_names_the_separator_is_no_header(tmp_path: Path, separator: str, end: str) -> None:
+    lines = (f"sep={separator}", separator.join(("premise", "label")), separator.join(("A dog", "neutral")))
+    table = open_table(written(tmp_path, "".join(line + end for line in lines)))
+    assert table.columns == ("premise", "label")
+    assert [(row.line, dict(row.values)) for row in table.rows()] == [(3, {"premise": "A dog", "label": "neutral"})]

@@ -127,7 +127,27 @@ def test_every_rule_counts_what_went_in_and_out(tagger: SpacyTagger) -> None:
         ("no part of a compound or contraction", 3, 2),
         ("regular capitals", 2, 2),
         ("capitals where a sentence begins", 2, 2),
+        ("no singular with a plural verb", 2, 2),
         ("one fine tag at every occurrence", 2, 1),
     ]
     assert stages["one fine tag at every occurrence"].examples == ["walk (VBP, NN)"]
     assert stages["no part of a compound or contraction"].examples == ["park"]
+
+
+@pytest.mark.parametrize(
+    ("premise", "hypothesis", "found"),
+    [
+        # A pair, a team: a singular that is many, as no other singular is.
+        ("A couple are walking.", "A couple is outside.", False),
+        ("It rains. A young couple are wet.", "The couple is wet.", False),
+        ("Here our couple are not seated.", "The couple is wet.", True),  # not from the beginning: whose the verb is
+        ("A couple is walking.", "The couple walks.", True),
+        # The verb is another's.
+        ("The boy and the couple are here.", "The couple is here.", True),
+        ("Men beside the couple are here.", "The couple is here.", True),
+    ],
+)
+def test_a_singular_with_a_plural_verb_is_left_alone(
+    tagger: SpacyTagger, premise: str, hypothesis: str, found: bool
+) -> None:
+    assert ("couple" in {target.form for target in targets(tagger, premise, hypothesis)}) == found

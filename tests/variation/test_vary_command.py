@@ -120,6 +120,8 @@ def test_what_it_writes_can_be_run(planted: Planted, seeds: Path, tmp_path: Path
         ([], "give either SEEDS, a file, or --suite"),
         (["{seeds}", "--suite", "imperfective"], "give either SEEDS, a file, or --suite"),
         (["--suite", "imperfectve"], "did you mean 'imperfective'?"),
+        (["--suite", "piqa"], "--suite piqa: a benchmark"),
+        ([""], "a folder, not a file"),
         (["missing.tsv"], "missing.tsv: no such file"),
         (
             ["{seeds}", "--premise-column", "kontext"],
@@ -213,7 +215,14 @@ def test_what_is_no_regular_file_is_refused_before_a_model_is_loaded(
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     (tmp_path / "o.jsonl.stages.json").mkdir()
-    for out, told in ((pipe, "a named pipe"), (tmp_path, "a folder"), (tmp_path / "o.jsonl", "a folder")):
+    nowhere = tmp_path / "nowhere" / "o.jsonl"
+    for out, told in (
+        (pipe, "a named pipe"),
+        (tmp_path, "a folder"),
+        (tmp_path / "o.jsonl", "a folder"),
+        (nowhere, "No such file or directory; choose another file"),
+        (tmp_path / ("o" * 240), "File name too long; choose another file"),
+    ):
         assert main(["vary", str(seeds), "--proposer", "x", "--out", str(out)]) == 2
         assert told in capsys.readouterr().err
     assert pipe.is_fifo()

@@ -83,6 +83,7 @@ def command(
     from veridical.variation.filters import Settings
     from veridical.variation.problems import Columns, named_suite, parse_label_names, read_files, refuse_options
     from veridical.variation.tagging import load_tagger
+    from veridical.variation.writer import try_writing
 
     if (not seeds) == (suite is None):
         raise UserError("give either SEEDS, a file, or --suite, a suite's name (see 'veridical vary --help')")
@@ -92,6 +93,8 @@ def command(
         raise UserError(f"--min-ratio {min_ratio}: a finite number is needed")
     # Before anything is read or loaded, which may take minutes.
     outputs = [regular_target(path) for path in (out, stages_path(out))]
+    for output in outputs:
+        try_writing(output)
     keep_apart(outputs, _inputs(seeds or [], suite, proposer, spacy_model))
     columns = Columns(premise_column, hypothesis_column, label_column, parse_label_names(label_name or []))
     if suite is not None:
@@ -132,7 +135,8 @@ def _inputs(seeds: list[Path], suite: str | None, proposers: list[str], spacy_mo
 
     named = [suite if suite not in BUILT_IN else None, spacy_model]
     models = [Path(spec.partition("/")[2]) for spec in proposers if "/" in spec]
-    return [*seeds, *(Path(name) for name in named if name), *(path for path in models if path.exists())]
+    files = [path for path in seeds if not path.is_dir()]  # a folder is no table: that is told where it is read
+    return [*files, *(Path(name) for name in named if name), *(path for path in models if path.exists())]
 
 
 def _table(varied: Varied) -> Table:

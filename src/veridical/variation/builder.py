@@ -124,7 +124,10 @@ def _all_ids(seeds: Seeds, stages: Stages, limit: int | None) -> tuple[set[int],
         total += 1
     if not total:
         told = "; ".join(f"{stage.name}: {stage.left:,} of {stage.entered:,}" for stage in stages)
-        raise UserError(f"{seeds.source}: no seed to vary" + (f" ({told})" if told else ""))
+        raise UserError(
+            f"{seeds.source}: no seed to vary{f' ({told})' if told else ''}; "
+            "give problems with premise, hypothesis and label"
+        )
     return ids, total
 
 

@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from veridical.items import Item, Suite
-from veridical.variation.persons import fits
+from veridical.variation.persons import fits, gender_of
 from veridical.variation.tagging import WORD_CLASSES
 from veridical.variation.words import form
 
@@ -87,10 +87,15 @@ def _keeps_count_nouns(seed: Seed, variant: Variant) -> bool:
     return variant.target.tag != "NN" or variant.target.form in _MASS or is_count_noun(variant.replacement)
 
 
+def _keeps_persons(seed: Seed, variant: Variant) -> bool:
+    """Nobody constructs a child for a windmill, and no museum pens a tragedy."""
+    # Of whatever class: taggers take the first noun of a compound for an adjective.
+    return (gender_of(variant.target.form) is None) == (gender_of(variant.replacement) is None)
+
+
 def _fits_the_pronouns(seed: Seed, variant: Variant) -> bool:
     """`My sister was drowning when they pulled her out` is said of no brother, and of no boat."""
     target = variant.target
-    # Of whatever class: taggers take the first noun of a compound for an adjective.
     return fits(target.form, variant.replacement, {slot.text for slot in target.slots})
 
 
@@ -197,6 +202,7 @@ def _names_no_label(seed: Seed, variant: Variant) -> bool:
 _THE_VERB_STAYS = WordRule("not the suite's verb", _leaves_the_verb)
 _NO_ADVERB = WordRule("no adverb, which may move the endpoint", _no_adverb)
 _NO_FORM_OF_IT = VariantRule("brings in no form of the suite's verb", _brings_no_form_of_the_verb)
+_PERSONS = VariantRule("a person stays a person, a thing a thing", _keeps_persons)
 _PRONOUNS = VariantRule("persons and genders as the pronouns have them", _fits_the_pronouns)
 _COUNT_NOUNS = VariantRule("a singular count noun stays one", _keeps_count_nouns)
 
@@ -211,6 +217,7 @@ DESIGNS: dict[str, Design] = {
         variant_rules=(
             _NO_FORM_OF_IT,
             _COUNT_NOUNS,
+            _PERSONS,
             _PRONOUNS,
             VariantRule("the suite's checker", _passes_the_checker),
         ),
@@ -219,7 +226,7 @@ DESIGNS: dict[str, Design] = {
         sides=PROBLEMS.sides,
         bound_by=("quad",),
         word_rules=(_THE_VERB_STAYS, _NO_ADVERB, WordRule("in the subject alone", _only_in_the_subject)),
-        variant_rules=(_NO_FORM_OF_IT, _COUNT_NOUNS, _PRONOUNS),
+        variant_rules=(_NO_FORM_OF_IT, _COUNT_NOUNS, _PERSONS, _PRONOUNS),
     ),
     "evidence": Design(
         sides=(("evidence",), ("target",)),
@@ -230,6 +237,7 @@ DESIGNS: dict[str, Design] = {
         ),
         variant_rules=(
             _COUNT_NOUNS,
+            _PERSONS,
             VariantRule("the evidence is verbatim in both endpoints", _keeps_the_evidence),
             VariantRule("names no label", _names_no_label),
         ),

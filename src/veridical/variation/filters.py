@@ -21,6 +21,9 @@ from veridical.variation.words import OPENING, article, cased, casing, form, is_
 DIGITS = 4
 """Significant digits of the probabilities that are stored."""
 _ARTICLE_TAGS = frozenset({"DT", "DET"})
+_PLURALS = frozenset({"NNS", "NNPS"})
+_APOSTROPHES = ("'", "\u2019")
+_QUOTES = frozenset({"'", "\u2018", "`"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +162,7 @@ def plausible(pairs: Sequence[Pair], seed_words: frozenset[str], settings: Setti
 
 
 def fill(text: str, tokens: Tokens, target: Target, replacement: str) -> Filled:
-    """The text with every occurrence replaced, cased as the word was, its article repaired."""
+    """The text with every occurrence replaced, cased as the word was, its article and its possessive repaired."""
     edits: list[tuple[int, int, str, bool]] = []
     for slot in target.slots:
         if slot.text != text:
@@ -170,6 +173,9 @@ def fill(text: str, tokens: Tokens, target: Target, replacement: str) -> Filled:
         if before is not None and (repaired := _repaired(before, slot, new)):
             edits.append((before.start, before.stop, repaired, False))
         edits.append((slot.start, slot.stop, new, True))
+        after = next((t for t in tokens if t.start == slot.stop), None)
+        if after is not None and (clitic := _possessive(after, tokens, target, slot, new)) != after.text:
+            edits.append((after.start, after.stop, clitic, False))
     parts: list[str] = []
     spans: list[tuple[int, int]] = []
     end = length = 0
@@ -192,6 +198,21 @@ def _repaired(before: Token, slot: Slot, new: str) -> str:
     # "A" alone does not say whether all is in capitals; the word does.
     capitals = before.text.isupper() and casing(slot.word) == "upper"
     return cased(wanted, "upper" if capitals else "title" if before.text[0].isupper() else "lower")
+
+
+def _possessive(after: Token, tokens: Tokens, target: Target, slot: Slot, new: str) -> str:
+    """What stands behind the new word, where it is a possessive: `'s`, or `'` behind the s of a plural.
+
+    A singular in s has either (`the boss'`, `the boss's`) and keeps what it has.
+    """
+    bare, in_s = after.text in _APOSTROPHES, new.lower().endswith("s")
+    quoted = any(token.text in _QUOTES for token in tokens if token.start < slot.start)
+    # `'s` may be a verb, which its tag says; what closes a quotation may have any tag.
+    if quoted if bare else after.tag != "POS" or not after.text.startswith(_APOSTROPHES):
+        return after.text
+    if in_s and (bare or target.tag in _PLURALS):
+        return after.text[0]
+    return after.text if not bare else after.text + ("S" if casing(slot.word) == "upper" else "s")
 
 
 def tagged_alike(

@@ -9,7 +9,7 @@ from pathlib import Path
 from veridical.errors import UserError
 from veridical.items import Choice, Item, Suite
 from veridical.suites.files import SCHEMA, read_suite
-from veridical.suites.registry import load
+from veridical.suites.registry import BUILT_IN, benchmarks, load
 from veridical.variation.designs import PROBLEMS
 from veridical.variation.seeds import Seed, Seeds, suite_seeds
 from veridical.variation.stages import Stages
@@ -77,6 +77,10 @@ def parse_label_names(given: list[str]) -> dict[str, tuple[str, ...]]:
         found = tuple(_normal(label) for label in labels.split(","))
         if not equals or any(label not in LABELS for label in found):
             raise UserError(f"--label-name {pair!r}: write NAME=LABEL, with LABEL one of {', '.join(LABELS)}")
+        if name.strip() in names:
+            raise UserError(
+                f"--label-name {pair!r}: {name.strip()!r} is given twice; for two labels write NAME=ONE,OTHER"
+            )
         names[name.strip()] = tuple(dict.fromkeys(label for one in found for label in LABELS[one]))
     return names
 
@@ -106,7 +110,9 @@ def read_files(paths: Sequence[Path], columns: Columns | None = None, encoding: 
         if part.design is not PROBLEMS:
             raise UserError(f"{path}: a suite file, which has prompts and labels of its own; give it alone")
         if names.count(part.source) > 1:
-            raise UserError(f"{path}: another file is named {part.source!r} too, by which sources are told apart")
+            raise UserError(
+                f"{path}: another file is named {part.source!r} too, by which sources are told apart; rename one"
+            )
     name = "-".join(names)
 
     def read(stages: Stages) -> Iterator[Seed]:
@@ -118,7 +124,12 @@ def read_files(paths: Sequence[Path], columns: Columns | None = None, encoding: 
 
 
 def named_suite(name: str) -> Seeds:
-    """The seeds of a built-in suite, or of a suite file."""
+    """The seeds of a built-in suite, or of a suite file. Raises UserError where it is neither."""
+    if name in benchmarks():
+        raise UserError(
+            f"--suite {name}: a benchmark, whose items are the user's copy and no pairs of texts that share words; "
+            f"give one of {', '.join(BUILT_IN)}, or a suite file"
+        )
     return suite_seeds(load(name))
 
 
@@ -131,6 +142,12 @@ class _Problems:
         self._premise = self._column("premise", columns.premise)
         self._hypothesis = self._column("hypothesis", columns.hypothesis)
         self._label = self._column("label", columns.label)
+        texts = {self._premise, self._hypothesis, self._label}
+        if len(texts) < 3:
+            raise UserError(
+                f"{table.path}: premise, hypothesis and label are the columns {self._premise!r}, {self._hypothesis!r} "
+                f"and {self._label!r}: name one for each with --premise-column, --hypothesis-column and --label-column"
+            )
         self._id = next((c for n in _COLUMNS["id"] for c in table.columns if c.lower() == n), None)
         self._source = table.path.stem
 

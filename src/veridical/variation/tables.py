@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +20,16 @@ Kind = Literal["jsonl", "tsv", "csv"]
 FALLBACK = "cp1252"
 """What a file is read as that is not UTF-8: what Windows writes for English."""
 
-_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # begins as UTF-16's does
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 _BLOCK = 1 << 20
+_SEPARATOR = re.compile(r"\s*sep=([\t,;])\r?\n?", re.IGNORECASE)
+"""What spreadsheet programs put before the header to name the separator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +73,8 @@ def open_table(path: Path, encoding: str | None = None) -> Table:
 
     Without a declared encoding it is the byte-order mark's, else UTF-8, else Windows-1252 (`FALLBACK`), whichever
     the whole file is valid in; nothing is replaced or left out but the mark itself. A tab, a comma or a semicolon
-    separates cells, whichever gives the first line most columns. Quotation marks quote in CSV; in TSV they are text,
-    as in SNLI and MultiNLI.
+    separates cells, whichever gives the first line most columns, or what a first line `sep=;` names. Quotation marks
+    quote in CSV; in TSV they are text, as in SNLI and MultiNLI.
     """
     found = _encoding(path, encoding)
     with _opened(path, found) as file:
@@ -75,7 +84,7 @@ def open_table(path: Path, encoding: str | None = None) -> Table:
         return Table(path, found, encoding is not None, "jsonl", "", tuple(row.values))
     if first.lstrip().startswith("["):
         _fail(path, 1, "a JSON list; write one object a line (JSONL), or a table with a header")
-    delimiter = max("\t,;", key=first.count)
+    delimiter = named[1] if (named := _SEPARATOR.fullmatch(first)) else max("\t,;", key=first.count)
     if delimiter not in first:
         _fail(path, 1, "no table: a header with tabs, commas or semicolons is needed, or one JSON object a line")
     kind: Kind = "tsv" if delimiter == "\t" else "csv"
@@ -179,12 +188,26 @@ def _objects(path: Path, encoding: str) -> Iterator[Row]:
 
 
 def _separated(path: Path, encoding: str, kind: Kind, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    if kind == "tsv":
-        with _opened(path, encoding) as file:
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield number, line.rstrip("\r\n").split(delimiter)
-        return
+    """(line, cells) of every row that is not blank, from the header on."""
+    rows = _tabs(path, encoding) if kind == "tsv" else _quoted(path, encoding, delimiter)
+    for position, (line, cells) in enumerate(rows):
+        names_separator = position == 0 and len(cells) == 2 and "".join(cells).strip().lower() == "sep="
+        if not names_separator:
+            yield line, cells
+
+
+def _tabs(path: Path, encoding: str) -> Iterator[tuple[int, list[str]]]:
+    with _opened(path, encoding) as file:
+        first = next((line for line in file if line.strip()), "")
+    # Older spreadsheet programs end lines with a carriage return alone; behind a line feed it is a cell's own.
+    newline = "\r" if "\r" in first.rstrip("\r\n") else "\n"
+    with _opened(path, encoding, newline) as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                yield number, line.rstrip("\r\n").split("\t")
+
+
+def _quoted(path: Path, encoding: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     with _opened(path, encoding, newline="") as file:
         reader = csv.reader(file, delimiter=delimiter, strict=True)
         while True:

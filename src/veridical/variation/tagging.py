@@ -76,7 +76,7 @@ def load_tagger(model: str | None = None) -> SpacyTagger:
             raise
         raise UserError("spaCy, which finds the words to replace, is missing: pip install 'veridical[vary]'") from error
     installed = next((name for name in MODELS if spacy.util.is_package(name)), MODELS[0])
-    wanted = model or installed
+    wanted = installed if model is None else model
     try:
         pipeline = spacy.load(wanted, exclude=_NOT_NEEDED)
     except OSError as error:

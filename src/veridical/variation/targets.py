@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from veridical.variation.seeds import Seed
 
 _JOINERS = frozenset("-\u2010\u2011\u2012\u2013_/'\u2019@&+.\\")
+_BEFORE_A_NOUN = frozenset({"DT", "JJ", "JJR", "JJS", "NN", "PRP$"})
+_PLURAL_VERB = "VBP"
 _CLITICS = frozenset({"'s", "\u2019s"})
 
 
@@ -41,6 +43,7 @@ class _Found:
     slot: Slot
     token: Token
     free: bool
+    takes_plural: bool
 
 
 def find_targets(seed: Seed, tokens: Mapping[str, Tokens], design: Design, stages: Stages) -> list[Target]:
@@ -53,7 +56,8 @@ def find_targets(seed: Seed, tokens: Mapping[str, Tokens], design: Design, stage
         for position, token in enumerate(tokens[text]):
             if is_word(token.text):
                 slot = Slot(text, token.start, token.stop)
-                occurrence = _Found(slot, token, _stands_free(text, tokens[text], position))
+                where = (text, tokens[text], position)
+                occurrence = _Found(slot, token, _stands_free(*where), _takes_plural(*where))
                 found.setdefault(form(token.text), []).append(occurrence)
     first, second = (seed.side(fields) for fields in design.sides)
 
@@ -72,7 +76,11 @@ def find_targets(seed: Seed, tokens: Mapping[str, Tokens], design: Design, stage
     usual = stages.sift(
         "capitals where a sentence begins", "words", regular, lambda w: not any(map(_is_named, w[1])), lambda w: w[0]
     )
-    tagged = stages.sift("one fine tag at every occurrence", "words", usual, lambda w: _one_tag(w[1]), _show)
+    # `A couple are walking`: of most singular nouns that cannot be said.
+    agreeing = stages.sift(
+        "no singular with a plural verb", "words", usual, lambda w: not any(o.takes_plural for o in w[1]), _show
+    )
+    tagged = stages.sift("one fine tag at every occurrence", "words", agreeing, lambda w: _one_tag(w[1]), _show)
     targets = [
         Target(word, occurrences[0].token.tag, occurrences[0].token.word_class, tuple(o.slot for o in occurrences))
         for word, occurrences in tagged
@@ -85,6 +93,20 @@ def find_targets(seed: Seed, tokens: Mapping[str, Tokens], design: Design, stage
 def _is_named(occurrence: _Found) -> bool:
     slot = occurrence.slot
     return casing(slot.word) == "title" and not begins_sentence(slot.text, slot.start)
+
+
+def _takes_plural(text: str, tokens: Tokens, position: int) -> bool:
+    """Whether a singular noun is the subject of a plural verb that follows it: alone, from its sentence's beginning.
+
+    Behind anything else (`men in the room are`, `the boy and the girl are`) the verb is another's.
+    """
+    following = tokens[position + 1 : position + 2]
+    if tokens[position].tag != "NN" or not following or following[0].tag != _PLURAL_VERB:
+        return False
+    first = position
+    while first and tokens[first - 1].tag in _BEFORE_A_NOUN:
+        first -= 1
+    return begins_sentence(text, tokens[first].start)
 
 
 def _one_tag(occurrences: list[_Found]) -> bool:

@@ -20,6 +20,16 @@ from veridical.outputs import regular_target
 from veridical.suites.files import Membership, header_record, item_record, json_line, usual_choices
 
 
+def try_writing(path: Path) -> None:
+    """Raise UserError where no file can be put in this place, which is told before the work and not after it."""
+    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.items")
+    try:
+        beside.open("x").close()
+        beside.unlink()
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror or error}; choose another file") from error
+
+
 class SuiteWriter:
     """Writes a suite file whole or not at all: the items go to a file beside it until the number of them is known.
 
