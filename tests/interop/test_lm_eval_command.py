@@ -143,6 +143,8 @@ def test_tasks_of_the_user_s_are_found_without_reading_the_harness_s_own(folder:
         (["--tasks", "questions", "--fewshot-as-multiturn"], "give --apply-chat-template too"),
         (["--tasks", "questions", "--out", "x.json"], "--out x.json: name a folder"),
         (["--tasks", "questions", "--dtype", "float8"], "unknown dtype 'float8'"),
+        (["--tasks", "questions", "--limit", "0"], "--limit 0: give a number of documents, or a share"),
+        (["--tasks", "questions", "--limit", "nan"], "--limit nan: give a number of documents"),
         (["--tasks", "broken"], "the harness cannot load broken: "),
         (["--tasks", "unsafe"], "task 'unsafe' runs code that the model writes: give --confirm-run-unsafe-code"),
         (

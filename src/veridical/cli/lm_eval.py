@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -25,7 +26,7 @@ def command(
     ] = None,
     limit: Annotated[
         float | None,
-        typer.Option("--limit", metavar="N", min=0, help="Documents a task; below 1 a share of them. For trials."),
+        typer.Option("--limit", metavar="N", help="Documents a task; below 1 a share of them. For trials."),
     ] = None,
     apply_chat_template: Annotated[
         bool, typer.Option("--apply-chat-template", help="Put the tasks as a chat, with the model's own template.")
@@ -72,11 +73,14 @@ def command(
 ) -> None:
     """Run tasks of lm-evaluation-harness on Veridical's engine: its numbers and its files."""
     from veridical.cli.console import print_json
+    from veridical.errors import UserError
     from veridical.interop.lm_eval_run import ModelSettings, Settings, as_json, find_tasks, run_tasks
     from veridical.prompts.chat import parse_template_arguments
     from veridical.runs.loading import Loading
     from veridical.runs.study import default_out
 
+    if limit is not None and not 0 < limit < math.inf:
+        raise UserError(f"--limit {limit:g}: give a number of documents, or a share of them between 0 and 1")
     arguments = parse_template_arguments(template_arg or [])
     generation = _generation(gen_kwargs or [])
     # Whatever of the models' names shows without loading them.
@@ -91,7 +95,7 @@ def command(
                 one,
                 settings=Settings(
                     num_fewshot=num_fewshot,
-                    limit=limit or None,
+                    limit=limit,
                     apply_chat_template=apply_chat_template,
                     system_instruction=system_instruction,
                     fewshot_as_multiturn=fewshot_as_multiturn,

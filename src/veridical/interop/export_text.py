@@ -22,7 +22,7 @@ def load(file, **settings):
 README = """# {name}, as tasks of lm-evaluation-harness
 
 {provenance}
-Run with lm-eval 0.4.9 or newer, wherever this folder lies:
+Run with lm-eval (0.4.13 is the release it was tested with), wherever this folder lies:
 
 ```
 lm-eval run --model hf --model_args pretrained=ORG/NAME,dtype=float32 --include_path . --tasks {tag}{chat}
