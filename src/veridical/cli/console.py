@@ -68,7 +68,9 @@ def tell_missing(judgement: Judgement) -> None:
     """Say on standard error which runs lack answers, since their measures are bounds at best."""
     for run in judgement.runs:
         missing = run.notes()["unanswered"]
-        if missing:
+        if missing and run.manifest.imported is not None:
+            print(f"{run.path}: {missing:,} of {run.frame.height:,} answers failed in the log", file=sys.stderr)
+        elif missing:
             print(
                 f"{run.path}: {missing:,} of {run.frame.height:,} questions have no stored answer and count as "
                 "errors; the same 'veridical run' with its --out asks them",

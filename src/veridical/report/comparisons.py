@@ -21,6 +21,9 @@ LEADING: tuple[Key, ...] = (
 )
 """What is read first: the gain in C, the cost in D, and what becomes of the two summaries."""
 
+OVER_SETS: tuple[Key, ...] = (("accuracy", ""), ("set_accuracy", ""))
+"""The same for suites of any kind."""
+
 AGREEMENT: Key = ("agreement", "")
 
 

@@ -6,7 +6,7 @@ beyond A to D) and then the intervals; a line below says what was left out. The 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -23,7 +23,7 @@ from veridical.items import Suite
 from veridical.judge.measure import Measure
 from veridical.report.answer_table import Column, answer_rows, answer_table, estimates, grid, not_ok_line, value_of
 from veridical.report.benchmark_table import benchmark_table, is_benchmark
-from veridical.report.comparisons import AGREEMENT, LEADING, Comparison, comparisons
+from veridical.report.comparisons import AGREEMENT, LEADING, OVER_SETS, Comparison, Key, comparisons
 from veridical.report.comparisons import columns as contrast_columns
 from veridical.report.evidence_table import evidence_table, is_evidence
 from veridical.report.merge_table import is_merge, merge_table
@@ -36,6 +36,7 @@ from veridical.report.texts import (
     measure_label,
     not_ok,
     number,
+    p_value,
     signed,
     slice_label,
     spaced,
@@ -81,6 +82,9 @@ def _suite(suite: Suite, results: Results, width: int) -> Iterable[RenderableTyp
         else:
             table = merge_table if is_merge(results) else evidence_table if is_evidence(results) else _generic
             yield from table(results, width)
+            if table is _generic:
+                yield from _contrasts(results, width, OVER_SETS)
+                yield from _tests(results)
         yield from _agreement(results)
         return
     yield from answer_table(_imperfective_columns(results), answer_rows(results, results.references), width)
@@ -158,10 +162,22 @@ def _classes(results: Results, width: int) -> Iterable[RenderableType]:
     yield from answer_table([column(name) for name in classes], answer_rows(results, references), width)
 
 
-def _contrasts(results: Results, width: int) -> Iterable[RenderableType]:
+def _tests(results: Results) -> Iterable[RenderableType]:
+    """The p-values of differences over sets, where sets have more than one item, and over items elsewhere."""
+    for row in comparisons(results):
+        key = next((key for key in reversed(OVER_SETS) if key in row.cells), None)
+        difference = row.cells[key] if key else None
+        if key and difference and difference.measure.p is not None:
+            shown = f"{row.name}, {measure_label(key[0]).lower()}: p {p_value(difference.measure.p)}"
+            if difference.adjusted is not None and difference.adjusted.p != difference.measure.p:
+                shown += f", Holm {p_value(difference.adjusted.p)}"
+            yield Text(f"{shown}; null: {difference.measure.null}", style="dim")
+
+
+def _contrasts(results: Results, width: int, leading: Sequence[Key] = LEADING) -> Iterable[RenderableType]:
     """Prompts and models compared; what else is compared is in the page."""
     rows = comparisons(results)
-    keys = [(key, heading) for key, heading in contrast_columns(rows) if key in LEADING]
+    keys = [(key, heading) for key, heading in contrast_columns(rows) if key in leading]
     rows = [row for row in rows if any(key in row.cells for key, _ in keys)]
     if not rows:
         return

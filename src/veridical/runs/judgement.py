@@ -80,11 +80,18 @@ def regrouped(suite: Suite, field: str) -> Suite:
             Member(set=value, item=item, role=roles.get(item, "")) for item, value in values.items() if value
         )
         if not members:
-            known = {*named, *(name for item in suite.items for name in (*item.fields, *item.factors))}
-            raise unknown(f"field to make sets of in suite {suite.name}", field, known)
+            raise unknown(f"field to make sets of in suite {suite.name}", field, fields_of(suite))
         grouping = Grouping(name=field, members=members)
     parts = {name: getattr(suite, name) for name in Suite.model_fields}
     return Suite(**{**parts, "groupings": (grouping, *named.values())})
+
+
+def fields_of(suite: Suite) -> set[str]:
+    """What item sets of a suite can be made of: its groupings, and the fields and factors of its items."""
+    named = {grouping.name for grouping in suite.groupings}
+    if isinstance(suite, StoredSuite):
+        return named | suite.items.names()
+    return named | {name for item in suite.items for name in (*item.fields, *item.factors)}
 
 
 def _value(item: Item, field: str) -> str:
@@ -168,7 +175,9 @@ class Judgement:
             except UserError as error:
                 refused.append(error)
         if not found and refused:
-            raise refused[0]
+            names = {name for suite in suites for name in fields_of(suite)}
+            where = f"suite {suites[0].name}" if len(suites) == 1 else f"{len(suites)} suites"
+            raise unknown(f"field to make sets of in {where}", self.sets, names)
         return found
 
     def _judge(self, suites: Sequence[Suite], responses: pl.DataFrame, runs: Sequence[Run]) -> Iterator[Measure]:
