@@ -184,6 +184,7 @@ def test_the_counts_stand_beside_the_file(tagger: SpacyTagger, tmp_path: Path) -
         "P(r) > 0.5 P(o)",
         "same word class in the sentence",
         "same fine tag in the sentence",
+        "a mass without an article stays one",
         "no problem of the file",
         "at most 20 a seed",
     ]

@@ -245,3 +245,21 @@ def test_a_possessive_is_that_of_the_new_word(
     filled = fill(text, tokens, Target(word.lower(), tag, "noun", (slot,)), new)
     assert filled.text == expected
     assert [filled.text[start:stop].lower() for start, stop in filled.spans] == [new]
+
+
+@pytest.mark.parametrize(
+    ("pair", "word", "kept"),
+    [
+        # "A piece of large ball" is no English; "the ball" is.
+        (("They push a piece of large machinery.", "Machinery is pushed."), "machinery", {"equipment"}),
+        (("They push the machinery.", "The machinery is pushed."), "machinery", {"equipment", "ball"}),
+        (("They push the machinery.", "Some new machinery is pushed."), "machinery", {"equipment", "ball"}),
+        (("They push the machinery.", "They need food and machinery."), "machinery", {"equipment"}),
+        # Captions leave articles out before count nouns too.
+        (("Box near a house.", "A box is old."), "box", {"equipment", "ball"}),
+    ],
+)
+def test_a_mass_without_an_article_stays_one(
+    tagger: SpacyTagger, tmp_path: Path, pair: tuple[str, str], word: str, kept: set[str]
+) -> None:
+    assert replaced(tagger, tmp_path, Planted({word: {"equipment": 0.3, "ball": 0.3}}), pair) == kept

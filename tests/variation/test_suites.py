@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.variation.planted import Planted, variants, varied
+from veridical.errors import UserError
 from veridical.items import Grouping, Item, Suite
 from veridical.suites.evidence.surface import LABEL_WORD
 from veridical.suites.imperfective import checker
@@ -111,6 +113,13 @@ def test_a_person_stays_a_person_and_a_thing_a_thing(tagger: SpacyTagger, tmp_pa
 )
 def test_count_nouns_are_told_from_masses(word: str, counts: bool) -> None:
     assert is_count_noun(word) is counts
+
+
+def test_without_the_inflector_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "lemminflect", None)
+    is_count_noun.cache_clear()
+    with pytest.raises(UserError, match=r"lemminflect.*is missing: pip install 'veridical\[vary\]'"):
+        is_count_noun("lighthouse")
 
 
 def test_the_checkers_rules_hold_for_every_variant(tagger: SpacyTagger, tmp_path: Path) -> None:

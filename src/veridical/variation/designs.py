@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from veridical.errors import UserError
 from veridical.items import Item, Suite
 from veridical.variation.persons import fits, gender_of
 from veridical.variation.tagging import WORD_CLASSES
@@ -87,6 +89,12 @@ def _keeps_count_nouns(seed: Seed, variant: Variant) -> bool:
     return variant.target.tag != "NN" or variant.target.form in _MASS or is_count_noun(variant.replacement)
 
 
+def _keeps_bare_masses(seed: Seed, variant: Variant) -> bool:
+    """`A piece of machinery` is no `piece of seat`. Where a count noun stood bare (`Man smoking`), another may."""
+    target = variant.target
+    return not target.bare or is_count_noun(target.form) or not is_count_noun(variant.replacement)
+
+
 def _keeps_persons(seed: Seed, variant: Variant) -> bool:
     """Nobody constructs a child for a windmill, and no museum pens a tragedy."""
     # Of whatever class: taggers take the first noun of a compound for an adjective.
@@ -117,11 +125,18 @@ def _verb_forms(seed: Seed) -> frozenset[str]:
     return frozenset().union(*(_forms_of_verb(verb) for verb in verbs))
 
 
+def _lemminflect() -> Any:
+    try:
+        return import_module("lemminflect")
+    except ModuleNotFoundError as error:
+        raise UserError(
+            "lemminflect, which knows how words are inflected, is missing: pip install 'veridical[vary]'"
+        ) from error
+
+
 @lru_cache(maxsize=1024)
 def _forms_of_verb(verb: str) -> frozenset[str]:
-    from lemminflect import getAllInflections
-
-    known: Mapping[str, tuple[str, ...]] = getAllInflections(verb, "VERB")
+    known: Mapping[str, tuple[str, ...]] = _lemminflect().getAllInflections(verb, "VERB")
     return frozenset({form(verb), *(form(found) for forms in known.values() for found in forms)})
 
 
@@ -140,9 +155,7 @@ _MASS = frozenset(_MASS_WORDS.split())
 @lru_cache(maxsize=4096)
 def is_count_noun(word: str) -> bool:
     """Whether a singular noun is a count noun: the inflector's dictionary has its plural, and it is no usual mass."""
-    from lemminflect import getAllInflections
-
-    return word not in _MASS and bool(getAllInflections(word, "NOUN").get("NNS"))
+    return word not in _MASS and bool(_lemminflect().getAllInflections(word, "NOUN").get("NNS"))
 
 
 # --- evidence: one statement, word for word, under both targets
@@ -158,11 +171,10 @@ def _no_other_inflection(seed: Seed, target: Target) -> bool:
 
 @lru_cache(maxsize=4096)
 def _inflections(word: str, word_class: str) -> frozenset[str]:
-    from lemminflect import getAllInflections, getAllLemmas
-
+    inflector = _lemminflect()
     kind = next(tag for tag, name in WORD_CLASSES.items() if name == word_class)
-    lemmas = getAllLemmas(word, kind).get(kind, (word,))
-    known = [forms for lemma in lemmas for forms in getAllInflections(lemma, kind).values()]
+    lemmas = inflector.getAllLemmas(word, kind).get(kind, (word,))
+    known = [forms for lemma in lemmas for forms in inflector.getAllInflections(lemma, kind).values()]
     return frozenset(form(found) for forms in known for found in forms)
 
 
@@ -205,8 +217,9 @@ _NO_FORM_OF_IT = VariantRule("brings in no form of the suite's verb", _brings_no
 _PERSONS = VariantRule("a person stays a person, a thing a thing", _keeps_persons)
 _PRONOUNS = VariantRule("persons and genders as the pronouns have them", _fits_the_pronouns)
 _COUNT_NOUNS = VariantRule("a singular count noun stays one", _keeps_count_nouns)
+_BARE_MASSES = VariantRule("a mass without an article stays one", _keeps_bare_masses)
 
-PROBLEMS = Design(sides=(("premise",), ("hypothesis",)))
+PROBLEMS = Design(sides=(("premise",), ("hypothesis",)), variant_rules=(_BARE_MASSES,))
 """Premise and hypothesis, each problem by itself."""
 
 DESIGNS: dict[str, Design] = {
@@ -217,6 +230,7 @@ DESIGNS: dict[str, Design] = {
         variant_rules=(
             _NO_FORM_OF_IT,
             _COUNT_NOUNS,
+            _BARE_MASSES,
             _PERSONS,
             _PRONOUNS,
             VariantRule("the suite's checker", _passes_the_checker),
@@ -226,7 +240,7 @@ DESIGNS: dict[str, Design] = {
         sides=PROBLEMS.sides,
         bound_by=("quad",),
         word_rules=(_THE_VERB_STAYS, _NO_ADVERB, WordRule("in the subject alone", _only_in_the_subject)),
-        variant_rules=(_NO_FORM_OF_IT, _COUNT_NOUNS, _PERSONS, _PRONOUNS),
+        variant_rules=(_NO_FORM_OF_IT, _COUNT_NOUNS, _BARE_MASSES, _PERSONS, _PRONOUNS),
     ),
     "evidence": Design(
         sides=(("evidence",), ("target",)),
@@ -237,6 +251,7 @@ DESIGNS: dict[str, Design] = {
         ),
         variant_rules=(
             _COUNT_NOUNS,
+            _BARE_MASSES,
             _PERSONS,
             VariantRule("the evidence is verbatim in both endpoints", _keeps_the_evidence),
             VariantRule("names no label", _names_no_label),
@@ -249,4 +264,4 @@ DESIGNS: dict[str, Design] = {
 
 def design_of(suite: Suite) -> Design:
     first, second = suite.pair
-    return DESIGNS.get(suite.measures, Design(sides=((first,), (second,))))
+    return DESIGNS.get(suite.measures, Design(sides=((first,), (second,)), variant_rules=(_BARE_MASSES,)))

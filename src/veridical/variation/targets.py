@@ -20,17 +20,25 @@ if TYPE_CHECKING:
 _JOINERS = frozenset("-\u2010\u2011\u2012\u2013_/'\u2019@&+.\\")
 _BEFORE_A_NOUN = frozenset({"DT", "JJ", "JJR", "JJS", "NN", "PRP$"})
 _PLURAL_VERB = "VBP"
+_WITHIN_A_PHRASE = frozenset({"JJ", "JJR", "JJS", "NN", "NNP", "VBG", "VBN", "HYPH", "RB"})
+_DETERMINERS = frozenset({"DT", "PDT", "WDT", "PRP$", "WP$", "POS", "CD"})
+_AFTER_A_PART = frozenset({"NN", "NNS", "NNP", "NNPS", "HYPH", "POS"})
+"""What stands behind a noun that is a part of another's phrase."""
 _CLITICS = frozenset({"'s", "\u2019s"})
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A word to replace: its form in lower case, its one fine tag, its class, and everywhere that it stands free."""
+    """A word to replace: its form in lower case, its one fine tag, its class, and everywhere that it stands free.
+
+    `bare` says that it is a singular noun that stands somewhere without an article or what takes its place.
+    """
 
     form: str
     tag: str
     word_class: str
     slots: tuple[Slot, ...]
+    bare: bool = False
 
     def __str__(self) -> str:
         return f"{self.form} ({self.tag})"
@@ -44,6 +52,7 @@ class _Found:
     token: Token
     free: bool
     takes_plural: bool
+    bare: bool
 
 
 def find_targets(seed: Seed, tokens: Mapping[str, Tokens], design: Design, stages: Stages) -> list[Target]:
@@ -57,7 +66,7 @@ def find_targets(seed: Seed, tokens: Mapping[str, Tokens], design: Design, stage
             if is_word(token.text):
                 slot = Slot(text, token.start, token.stop)
                 where = (text, tokens[text], position)
-                occurrence = _Found(slot, token, _stands_free(*where), _takes_plural(*where))
+                occurrence = _Found(slot, token, _stands_free(*where), _takes_plural(*where), _is_bare(*where[1:]))
                 found.setdefault(form(token.text), []).append(occurrence)
     first, second = (seed.side(fields) for fields in design.sides)
 
@@ -82,7 +91,13 @@ def find_targets(seed: Seed, tokens: Mapping[str, Tokens], design: Design, stage
     )
     tagged = stages.sift("one fine tag at every occurrence", "words", agreeing, lambda w: _one_tag(w[1]), _show)
     targets = [
-        Target(word, occurrences[0].token.tag, occurrences[0].token.word_class, tuple(o.slot for o in occurrences))
+        Target(
+            word,
+            occurrences[0].token.tag,
+            occurrences[0].token.word_class,
+            tuple(o.slot for o in occurrences),
+            any(o.bare for o in occurrences),
+        )
         for word, occurrences in tagged
     ]
     for rule in design.word_rules:
@@ -107,6 +122,17 @@ def _takes_plural(text: str, tokens: Tokens, position: int) -> bool:
     while first and tokens[first - 1].tag in _BEFORE_A_NOUN:
         first -= 1
     return begins_sentence(text, tokens[first].start)
+
+
+def _is_bare(tokens: Tokens, position: int) -> bool:
+    """Whether a singular noun is the head of its phrase and has no article, number or possessive: `heavy machinery`."""
+    following = tokens[position + 1 : position + 2]
+    if tokens[position].tag != "NN" or (following and following[0].tag in _AFTER_A_PART):
+        return False
+    first = position
+    while first and tokens[first - 1].tag in _WITHIN_A_PHRASE:
+        first -= 1
+    return not (first and tokens[first - 1].tag in _DETERMINERS)
 
 
 def _one_tag(occurrences: list[_Found]) -> bool:
