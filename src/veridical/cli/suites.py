@@ -2,37 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from veridical.suites.registry import SuiteSummary
+    from rich.table import Table
 
 
 def command() -> None:
-    """List the suites and benchmarks by name: items, sets, prompts, licence."""
-    from rich import box
-    from rich.table import Table
-
+    """List the suites and benchmarks that have a name: items, sets, prompts, licence."""
     from veridical.cli.console import results
     from veridical.suites.registry import list_suites
 
+    listed = list_suites()
+    own = [
+        (suite.name, suite.version, f"{suite.items:,}", f"{suite.sets:,}", ", ".join(suite.prompts), suite.licence)
+        for suite in listed
+        if suite.items is not None
+    ]
+    benchmarks = [
+        (suite.name, suite.version, ", ".join(suite.groupings), suite.licence)
+        for suite in listed
+        if suite.items is None
+    ]
+    console = results()
+    console.print(_table(("suite", "version", "items", "sets", "prompts", "licence"), own))
+    console.print("\nBenchmarks, which need your copy of their data (--data FILE or --data-dir DIR):\n")
+    console.print(_table(("benchmark", "version", "sets by", "licence"), benchmarks))
+
+
+def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    from rich import box
+    from rich.table import Table
+
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for heading in ("suite", "version", "items", "sets", "prompts", "licence"):
-        number = heading == "items"
-        table.add_column(heading, justify="right" if number else "left", overflow="fold")
-    for suite in list_suites():
-        table.add_row(
-            suite.name,
-            suite.version,
-            suite.data if suite.items is None else f"{suite.items:,}",
-            _sets(suite),
-            ", ".join(suite.prompts),
-            suite.licence,
-        )
-    results().print(table)
-
-
-def _sets(suite: SuiteSummary) -> str:
-    """`65 by verb`; of a benchmark, whose sets are not counted before they are read, what they are by."""
-    by = ", ".join(name for name in suite.groupings if name != "item")
-    return " by ".join(part for part in ("" if suite.sets is None else f"{suite.sets:,}", by) if part)
+    for place, heading in enumerate(headings):
+        number = heading in ("items", "sets")
+        table.add_column(heading, justify="right" if number else "left", overflow="fold", no_wrap=place == 0)
+    for row in rows:
+        table.add_row(*row)
+    return table

@@ -186,7 +186,7 @@ def _benchmark_summary(task: Task) -> SuiteSummary:
         version=task.version,
         items=None,
         sets=None,
-        groupings=tuple(sets.name for sets in task.sets),
+        groupings=tuple(sets.name for sets in task.sets if sets.set is not None),
         prompts=(prompt_of(task).name,),
         licence=task.licence,
         data="needs your copy",
