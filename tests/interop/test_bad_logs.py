@@ -274,3 +274,47 @@ def test_the_date_in_a_name_is_what_tells_evaluations_apart(tmp_path):
     done = import_logs("lm-eval", tmp_path / "logs", tmp_path / "study")
     assert sorted(origin.tasks[0].records for _, _, origin in done.imported) == [3, 6]
     assert len({run.name for run in done.study.runs}) == 2
+
+
+def test_references_that_were_scored_one_by_one_are_judged_by_helms_own_choice(tmp_path):
+    """HELM says which reference it took (`predicted_index`), from log-likelihoods that need its tokenizer."""
+    folder = tmp_path / "helm"
+    folder.mkdir()
+    references = [{"output": {"text": "red"}, "tags": []}, {"output": {"text": "blue"}, "tags": ["correct"]}]
+    states, stats = [], []
+    for n, predicted in enumerate((1, 0, 1)):
+        instance = {"id": f"id{n}", "input": {"text": f"Colour {n}?"}, "references": references, "split": "test"}
+        states += [
+            {
+                "instance": instance,
+                "train_trial_index": 0,
+                "request_mode": mode,
+                "reference_index": index,
+                "request": {},
+            }
+            for mode in ("original", "calibration")
+            for index in (0, 1)
+        ]
+        values = {"exact_match": float(predicted == 1), "predicted_index": float(predicted), "num_references": 2.0}
+        named = [{"name": {"name": name, "split": "test"}, "mean": value} for name, value in values.items()]
+        stats.append({"instance_id": f"id{n}", "train_trial_index": 0, "stats": named})
+    (folder / "scenario_state.json").write_text(json.dumps({"request_states": states}))
+    (folder / "per_instance_stats.json").write_text(json.dumps(stats))
+    spec = {"name": "colours", "adapter_spec": {"method": "multiple_choice_separate_calibrated", "model": "org/m"}}
+    (folder / "run_spec.json").write_text(json.dumps(spec))
+    done = import_logs("helm", folder, tmp_path / "run")
+    ((_, _, origin),) = done.imported
+    (metric,) = origin.tasks[0].metrics
+    assert (metric.metric, metric.recomputed, metric.differing) == ("exact_match", pytest.approx(2 / 3), 0)
+    accuracy = next(m for m in done.study.records if m.measure == "accuracy" and m.answerer == "model")
+    assert (accuracy.value, accuracy.n_items) == (pytest.approx(2 / 3), 3)
+
+
+def test_a_task_with_a_rule_of_its_own_is_not_judged_by_likelihoods(tmp_path):
+    """Its `acc` is a probability and no 0 or 1: kept, and not judged."""
+    records = [{**record, "acc": 0.25 + record["doc_id"] / 20} for record in RECORDS]
+    done = import_logs("lm-eval", write_samples(tmp_path / "logs", records), tmp_path / "run")
+    ((_, _, origin),) = done.imported
+    assert origin.tasks[0].judged_by == ""
+    assert any("its own acc is not what the log-likelihoods" in lack for lack in origin.tasks[0].lacks)
+    assert done.study.records == ()
