@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from tests.validity.making import planted, without
+from veridical.validity import results
 from veridical.validity.analysis import analyse
-from veridical.validity.results import Accuracy, Gain, Span, Tested
 from veridical.validity.verdict import amount, magnitude, verdicts
 
 VARIANTS = {"variants": {"copy": "skill", "poor": "skill"}}
 
 
-def test_models_alone_in_their_families_show_nothing_and_not_that_nothing_is_added() -> None:
+def test_models_alone_in_their_families_show_nothing_and_not_that_nothing_is_added(recwarn) -> None:
     table = planted(6, 2)
     alone = replace(table, families=table.models)
     told = analyse(alone, draws=99).record.verdicts
@@ -24,6 +24,7 @@ def test_models_alone_in_their_families_show_nothing_and_not_that_nothing_is_add
     )
     assert not [t for t in told if "adds nothing" in t or "is not shown to add" in t]
     assert [t for t in told if t.startswith("skill cannot be tested within families for what it adds")]
+    assert not recwarn.list
 
 
 def test_too_few_draws_for_so_many_tests_are_said_with_the_number_needed() -> None:
@@ -31,7 +32,7 @@ def test_too_few_draws_for_so_many_tests_are_said_with_the_number_needed() -> No
     few, enough = (analyse(planted(**VARIANTS), draws=draws).record.verdicts for draws in (99, 159))
     assert [t for t in few if "no p of 8 tests can be .050 or less after correction: give --draws 160" in t]
     assert not [t for t in enough if "--draws" in t]
-    assert "cannot be shown" in few[0]
+    assert "cannot be shown with 99 draws" in few[0]
     assert few[0] != enough[0]
 
 
@@ -46,9 +47,9 @@ def test_too_few_draws_for_so_many_tests_are_said_with_the_number_needed() -> No
     ],
 )
 def test_a_gain_above_zero_without_a_small_p_is_not_called_nothing(mae_gain, p, holm, does) -> None:
-    test = Tested(p=p, holm=holm, bh=holm, tests=4, least=0.001, null="")
-    size = Accuracy(mae=0.1, rmse=0.1, r2=0.5, rho=0.5)
-    gain = Gain(
+    test = results.Tested(p=p, holm=holm, bh=holm, tests=4, least=0.001, null="")
+    size = results.Accuracy(mae=0.1, rmse=0.1, r2=0.5, rho=0.5)
+    gain = results.Gain(
         benchmark="A",
         outcome="B",
         baseline="size",
@@ -62,7 +63,7 @@ def test_a_gain_above_zero_without_a_small_p_is_not_called_nothing(mae_gain, p, 
         rmse_gain=0,
         r2_gain=0,
         rho_gain=0,
-        interval=Span(low=-0.1, high=0.1, level=0.95, method=""),
+        interval=results.Span(low=-0.1, high=0.1, level=0.95, method=""),
         test=test,
         p_squared=p,
         flip=test,

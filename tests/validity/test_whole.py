@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,7 @@ from tests.cli.test_bad_input import call, fault
 from tests.report.pages import HOSTILE
 from tests.validity.making import planted, without
 from veridical.report.validity import page
+from veridical.report.validity_charts import charts
 from veridical.validity.analysis import Analysis, analyse
 from veridical.validity.quality import quality
 from veridical.validity.results import Validity
@@ -157,6 +159,41 @@ def test_a_browser_draws_every_figure_and_asks_for_nothing(browser, analysis, tm
     assert said == []
     assert asked == [path.as_uri()]
     window.close()
+
+
+def lines_of(spec: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a rank flow, wherever the specification keeps them."""
+    found, pending = [], [spec]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, dict):
+            found += [part] if "kind" in part and "reworked" in part else []
+            pending += part.values()
+        elif isinstance(part, list):
+            pending += part
+    return found
+
+
+def test_a_rank_flow_of_many_models_names_those_that_move_most_before_the_rest(analysis) -> None:
+    (poor,) = [place for place, one in enumerate(analysis.record.agreements) if one.reworked == "poor"]
+    lines = {line["model"]: line for line in lines_of(charts(analysis)[f"flow-{poor}"])}
+    assert len(lines) == 72
+    named = [line for line in lines.values() if line["label"]]
+    rest = [line for line in lines.values() if not line["label"]]
+    assert len(named) >= 10
+    assert {line["kind"] for line in rest} == {"other models"}
+    assert {line["kind"] for line in named} <= {"up", "down"}
+    moves = [[abs(line["original"] - line["reworked"]) for line in part] for part in (named, rest)]
+    assert min(moves[0]) > max(moves[1])
+
+
+def test_the_influence_table_has_every_family_that_any_gain_rests_on() -> None:
+    table = planted(5, 6)
+    # The first benchmark lacks all of one family.
+    for model in range(6):
+        table = without(table, model, "skill")
+    text = page(analyse(table, draws=99))
+    assert text.count("without f0</th>") == 2
 
 
 def test_hostile_names_reach_the_page_as_text() -> None:

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 NAMED = 40
-"""Up to so many models a rank flow names each; above, those that move most."""
+"""Up to so many models a rank flow names and colours each; above, those that move most, before the others in grey."""
+MOVERS = 10
+CROWDED = 200
+"""From so many models on, points are small and see-through."""
 
 
 def charts(analysis: Analysis) -> dict[str, Row]:
@@ -71,7 +74,8 @@ def _flow(analysis: Analysis, agreement: Agreement) -> Row | None:
     names = [model for model, there in zip(table.models, both, strict=True) if there]
     old_ranks, new_ranks = _places(old[both]), _places(new[both])
     moves = np.abs(new_ranks - old_ranks)
-    cut = 0.0 if len(names) <= NAMED else float(np.sort(moves)[-min(10, len(moves))])
+    crowded = len(names) > NAMED
+    shown = moves >= (np.sort(moves)[-MOVERS] if crowded else 0)
     rows = [
         {
             "model": model,
@@ -79,12 +83,14 @@ def _flow(analysis: Analysis, agreement: Agreement) -> Row | None:
             "reworked": int(b),
             "left": agreement.original,
             "right": agreement.reworked,
-            "kind": "up" if b < a else "down" if b > a else "same",
-            "label": model if move >= cut else "",
+            "kind": ("up" if b < a else "down" if b > a else "same") if named else "other models",
+            "label": model if named else "",
             "shown": f"{agreement.original}: {a}; {agreement.reworked}: {b}",
         }
-        for model, a, b, move in zip(names, old_ranks, new_ranks, moves, strict=True)
+        for model, a, b, named in zip(names, old_ranks, new_ranks, shown, strict=True)
     ]
+    # What is drawn last lies above the rest.
+    rows.sort(key=lambda row: row["kind"] != "other models")
     scale = alt.Scale(domain=[0.5, len(names) + 0.5], reverse=True, nice=False)
     sides = alt.X(
         "left:N",
@@ -95,19 +101,29 @@ def _flow(analysis: Analysis, agreement: Agreement) -> Row | None:
     y = alt.Y("original:Q", title="rank (1 is best)", scale=scale, axis=alt.Axis(grid=False, tickMinStep=1))
     colour = alt.Color(
         "kind:N",
-        scale=alt.Scale(domain=["up", "down", "same"], range=[PALETTE[0], PALETTE[4], GREY]),
+        scale=alt.Scale(
+            domain=["up", "down", "other models" if crowded else "same"], range=[PALETTE[0], PALETTE[4], GREY]
+        ),
         legend=alt.Legend(title="on the reworked version"),
     )
     tooltip = [alt.Tooltip("model:N"), alt.Tooltip("shown:N", title="ranks")]
     base = alt.Chart(inline(rows)).encode(tooltip=tooltip)
     layers = [
-        base.mark_rule(strokeWidth=1.6, opacity=0.8).encode(x=sides, x2="right:N", y=y, y2="reworked:Q", color=colour),
+        base.mark_rule(strokeWidth=1.6).encode(
+            x=sides,
+            x2="right:N",
+            y=y,
+            y2="reworked:Q",
+            color=colour,
+            opacity=alt.condition("datum.kind == 'other models'", alt.value(0.12), alt.value(0.8)),
+        ),
         base.mark_text(align="right", dx=-8, fontSize=11).encode(x=sides, y=y, text="label:N"),
         base.mark_text(align="left", dx=8, fontSize=11).encode(
             x=alt.X("right:N"), y=alt.Y("reworked:Q", scale=scale), text="label:N"
         ),
     ]
-    told = f"ρ {number(agreement.rho)}, τ {number(agreement.tau)}, n {agreement.n}. Each line is a model."
+    told = f"ρ {number(agreement.rho)}, τ {number(agreement.tau)}, n {agreement.n:,}. Each line is a model."
+    told += f" Named: the {int(shown.sum())} that move most." if crowded else ""
     return chart(f"{agreement.original} → {agreement.reworked}", told, layers, min(900, max(260, 15 * len(names))))
 
 
@@ -183,7 +199,7 @@ def _predicted(analysis: Analysis, gains: list[Gain]) -> Row | None:
     layers = [
         diagonal.encode(x=alt.X("a:Q", scale=scale), y=alt.Y("a:Q", scale=scale), x2="b:Q", y2="b:Q"),
         alt.Chart(inline(rows))
-        .mark_point(filled=True, size=70, opacity=0.85)
+        .mark_point(filled=True, size=18 if len(rows) > CROWDED else 70, opacity=0.5 if len(rows) > CROWDED else 0.85)
         .encode(
             x=alt.X("predicted:Q", title="predicted, its family left out", scale=scale),
             y=alt.Y("observed:Q", title=f"observed: {best.outcome}", scale=scale),
@@ -195,6 +211,6 @@ def _predicted(analysis: Analysis, gains: list[Gain]) -> Row | None:
     reached = best.with_benchmark
     told = (
         f"By {best.baseline} and {best.benchmark}, the benchmark that gains most: MAE {magnitude(reached.mae)}, "
-        f"R² {number(reached.r2)}, n {best.n}."
+        f"R² {number(reached.r2)}, n {best.n:,}."
     )
     return chart(f"{best.outcome}: predicted and observed", told, layers, 380)

@@ -36,10 +36,10 @@ def verdicts(
     """Sentences in the order in which one reads them: the answer, what limits it, then each finding."""
     fullest = _fullest(gains)
     return [
-        *_answer(outcomes, fullest),
+        *_answer(outcomes, fullest, draws),
         *_limits(draws, partials, gains, comparisons),
         *_untested(partials, gains),
-        *(_gain(gain) for gain in sorted(fullest, key=lambda gain: gain.test.p if gain.test else 1)),
+        *(_gain(gain) for gain in sorted(fullest, key=_order)),
         *(_agreement(one, [c for c in comparisons if c.reworked == one.reworked]) for one in agreements),
         *(_beyond(one) for one in comparisons),
         *(_ranking(one) for one in rankings if one.inseparable),
@@ -47,7 +47,7 @@ def verdicts(
     ]
 
 
-def _answer(outcomes: Sequence[str], fullest: Sequence[Gain]) -> Iterator[str]:
+def _answer(outcomes: Sequence[str], fullest: Sequence[Gain], draws: int) -> Iterator[str]:
     """Which benchmarks add to the fullest baseline, for what."""
     if not outcomes:
         yield "No outcome is named, so nothing is predicted: name what the benchmarks should predict with --outcome."
@@ -64,7 +64,9 @@ def _answer(outcomes: Sequence[str], fullest: Sequence[Gain]) -> Iterator[str]:
     one = benchmarks[0] if len(benchmarks) == 1 else ""
     if not any(possible(gain.test) for gain in fullest):
         who = one or f"any of {len(benchmarks)} benchmarks"
-        yield f"Whether {who} adds to {over} for predicting {outcome} cannot be shown with these data{corrected}."
+        few = any(gain.test is not None and gain.test.least <= 1 / (draws + 1) for gain in fullest)
+        what = f"{draws:,} draws" if few else "these data"
+        yield f"Whether {who} adds to {over} for predicting {outcome} cannot be shown with {what}{corrected}."
     elif not adding:
         who = f"{one} is not" if one else f"None of {len(benchmarks)} benchmarks is"
         yield f"{who} shown to add to {over} for predicting {outcome}{corrected}."
@@ -150,13 +152,19 @@ def passes(test: Tested | None) -> bool:
     return test is not None and (test.p if test.holm is None else test.holm) <= ALPHA
 
 
+def _order(gain: Gain) -> tuple[float, float]:
+    """By p, and of those alike by what share of the error is gained."""
+    share = gain.mae_gain / gain.without.mae if gain.without.mae > 0 else 0.0
+    return (gain.test.p if gain.test else 1.0), -share
+
+
 def _gain(gain: Gain) -> str:
     over = OVER[gain.baseline]
     told = f"gain {amount(gain.mae_gain)} MAE"
     if gain.without.mae > 0:
         told += f" ({amount(gain.mae_gain / gain.without.mae, percent=True)} of the error)"
     p = "" if gain.test is None else f", {told_p(gain.test)}"
-    facts = f"{told}{p}, n {gain.n} in {gain.families} families"
+    facts = f"{told}{p}, n {gain.n:,} in {gain.families} families"
     adds = f"to {over} for predicting {gain.outcome}"
     if gain.mae_gain > 0 and passes(gain.test):
         worst = min(gain.influence, key=lambda name: gain.influence[name])
