@@ -13,6 +13,7 @@ from veridical.prompts.chat import (
     Rendered,
     adds_special_tokens,
     delimiter,
+    joined,
     parse_template_arguments,
     render,
 )
@@ -213,3 +214,20 @@ def test_what_joins_a_context_and_a_continuation(rendered: Rendered, continuatio
 
 def test_plain_text_is_put_as_it_stands() -> None:
     assert render(PlainText(" Did he \n"), tokenizer(REJECTS_SYSTEM)) == Rendered(" Did he \n")
+
+
+@pytest.mark.parametrize(
+    ("context", "between", "text", "join"),
+    [
+        ("Answer:", " ", "Answer:", " "),
+        ("It ends in a space. ", " ", "It ends in a space.", "  "),
+        ("", " ", "", " "),
+        ("was the", "", "was the", ""),
+        ("Answer:", None, "Answer:", " "),
+    ],
+)
+def test_a_delimiter_that_is_given_follows_white_space_that_the_context_ends_in(
+    context: str, between: str | None, text: str, join: str
+) -> None:
+    """The white space is scored with the continuation, so that nothing of the text is lost."""
+    assert joined(Rendered(context), "yes", between) == (Rendered(text), join)

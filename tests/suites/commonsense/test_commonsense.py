@@ -67,6 +67,11 @@ def test_goldenswag_is_the_part_of_hellaswag_that_a_list_names() -> None:
     assert part.name == "goldenswag"
 
 
+def test_the_list_may_be_the_file_that_is_given() -> None:
+    given = benchmark(TASKS["goldenswag"], Copy(file=PUBLISHED / "hellaswag" / "goldenswag.txt")).suite
+    assert given == built("goldenswag", "hellaswag")
+
+
 def test_goldenswag_is_read_from_published_rows_too(tmp_path: Path) -> None:
     shutil.copy(PUBLISHED / "hellaswag" / "hellaswag_val.jsonl", tmp_path / "goldenswag.jsonl")
     assert len(benchmark(TASKS["goldenswag"], Copy(folder=tmp_path)).suite.items) == 3

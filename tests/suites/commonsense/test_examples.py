@@ -16,6 +16,7 @@ from veridical.runs.shots import shown_examples, with_examples
 from veridical.suites.commonsense.benchmark import benchmark
 from veridical.suites.commonsense.catalogue import TASKS
 from veridical.suites.commonsense.copies import Copy
+from veridical.suites.files import read_suite, write_suite
 
 from .asking import PUBLISHED, requests
 
@@ -130,3 +131,11 @@ def test_zero_shots_change_nothing() -> None:
         == benchmark(TASKS["piqa"], Copy(folder=PUBLISHED / "piqa")).suite.content_hash
     )
     assert built("piqa", "piqa", 1).content_hash != built("piqa", "piqa", 0).content_hash
+
+
+def test_a_suite_with_examples_survives_a_file(tmp_path: Path) -> None:
+    suite = built("winogrande", "winogrande", 2)
+    write_suite(suite, tmp_path / "suite.jsonl")
+    again = read_suite(tmp_path / "suite.jsonl")
+    assert again.content_hash == suite.content_hash
+    assert requests(again) == requests(suite)
