@@ -54,6 +54,7 @@ bench: $(VENV)/demo .venv-peer/ready  ## measure speed and memory against peers 
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/readouts.py
 	$(BIN)/python benchmarks/proposals.py
+	$(BIN)/python benchmarks/variants.py
 
 clean:  ## remove what was made
 	rm -rf $(VENV) .venv-peer .mypy_cache .ruff_cache .pytest_cache build dist
