@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -149,7 +151,8 @@ def _from_hub(task: Task, hub: Hub, split: str) -> list[Row]:
     rows: list[Row] = []
     for config in configs:
         try:
-            loaded = load_dataset(hub.path, config or None, split=split or None)
+            with _without_warnings("huggingface_hub"):  # of every time that it tries again
+                loaded = load_dataset(hub.path, config or None, split=split or None)
             records = loaded if split else chain.from_iterable(loaded.values())
         except Exception as error:  # no network, a gated set, a name that has moved: whatever the library raises
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -157,3 +160,15 @@ def _from_hub(task: Task, hub: Hub, split: str) -> list[Row]:
         source = f"{hub.path} ({', '.join(part for part in (config, split) if part)})"
         rows += rows_of(({"config": config, **record} for record in records), source)
     return rows
+
+
+@contextmanager
+def _without_warnings(logger: str) -> Iterator[None]:
+    """Silence a library's warnings while it works: what comes of them is told in one line."""
+    log = logging.getLogger(logger)
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
