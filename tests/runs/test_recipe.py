@@ -320,13 +320,17 @@ WINOGRANDE = [
 ]
 
 
+def copies(folder: Path) -> Path:
+    """A folder with published files of two benchmarks."""
+    folder.mkdir()
+    for name, rows in (("piqa", PIQA), ("winogrande", WINOGRANDE)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return folder
+
+
 def test_the_validity_recipe_runs_with_the_copies_that_are_there(
     language_model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    copies = tmp_path / "copies"
-    copies.mkdir()
-    for name, rows in (("piqa", PIQA), ("winogrande", WINOGRANDE)):
-        (copies / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     path = edited("predictive-validity", tmp_path / "predictive-validity.yaml", lambda document: None)
     out = tmp_path / "study"
     command = [
@@ -335,7 +339,7 @@ def test_the_validity_recipe_runs_with_the_copies_that_are_there(
         "--model",
         language_model,
         "--data-dir",
-        str(copies),
+        str(copies(tmp_path / "copies")),
         "--limit",
         "3",
         "--out",
@@ -352,17 +356,32 @@ def test_the_validity_recipe_runs_with_the_copies_that_are_there(
     assert not (out / "validity" / "models.csv").exists()  # another model than the recipe's: its family is not known
 
 
-def test_families_and_sizes_of_the_recipe_s_models_are_written_for_validity(
-    tmp_path: Path, language_model: str
-) -> None:
-    steps = [
-        {"ask": {"suites": ["imperfective-quads"], "prompts": ["zero-shot"]}},
-        {"validity": {"benchmarks": {"imperfective-quads/accuracy": ""}, "outcomes": {}}},
+def test_the_command_that_validity_names_runs(tmp_path: Path) -> None:
+    """Families and sizes are the recipe's, and of a benchmark that was left out nothing is said."""
+    tokenizer = tiny.byte_level_tokenizer()
+    models = [
+        {
+            "name": f"hf/{tiny.saved(tmp_path / f'm{n}', tiny.llama(len(tokenizer), seed=n), tokenizer)}",
+            "family": ("One", "Two", "Three")[n % 3],
+            "billions": 0.1 * (n + 1),
+        }
+        for n in range(9)
     ]
-    models = [{"name": language_model, "family": "Tiny", "billions": 0.05}]
-    follow(recipe_of(models=models, steps=steps), tmp_path / "s", Given(limit=2))
+    outcomes = {"winogrande/accuracy": "", "trip/accuracy": "event"}
+    steps = [
+        {"ask": {"suites": ["piqa", "winogrande", "trip"]}},
+        {"validity": {"benchmarks": {"piqa/accuracy": "event"}, "outcomes": outcomes}},
+    ]
+    told = Told()
+    follow(recipe_of(models=models, steps=steps), tmp_path / "s", Given(data_dir=copies(tmp_path / "copies")), told)
     with (tmp_path / "s" / "validity" / "models.csv").open(encoding="utf-8") as file:
-        assert list(csv.DictReader(file)) == [{"model": language_model, "family": "Tiny", "size": "50000000"}]
+        rows = list(csv.DictReader(file))
+    assert rows[4] == {"model": models[4]["name"], "family": "Two", "size": "500000000"}
+    command = told.lines[-1].removeprefix("next, once families and sizes are right: veridical ").split()
+    assert command[:2] == ["validity", str(tmp_path / "s")]
+    assert main([*command, "--draws", "99", "--out", str(tmp_path / "v")]) == 0
+    found = json.loads((tmp_path / "v" / "validity.json").read_text(encoding="utf-8"))
+    assert (found["models"], list(found["outcomes"])) == (9, ["winogrande/accuracy"])
 
 
 @pytest.mark.parametrize(
@@ -371,6 +390,7 @@ def test_families_and_sizes_of_the_recipe_s_models_are_written_for_validity(
         (["--prompt", "dap"], "--prompt: the recipe says that; leave it out, or change it in a copy of"),
         (["--max-new-tokens", "512"], "--max-new-tokens: the recipe says that"),
         (["--data", "x.json"], "no step of recipe 'small' reads a file"),
+        (["--data-dir", "none"], "--data-dir none: no such folder"),
         (["evidence"], "is a recipe, which names its suites: give it alone"),
     ],
 )

@@ -80,7 +80,10 @@ class _Follower:
         return here
 
     def _check_data(self) -> None:
-        """Raise UserError, before anything is asked, where a step needs a file that is not given."""
+        """Raise UserError, before anything is asked, where a file that a step needs, or the folder, is not there."""
+        from veridical.suites.commonsense.copies import Copy
+
+        Copy(folder=self.given.data_dir)
         for step in self.recipe.steps:
             if step.vary is not None and not step.vary.suite and self.given.data is None:
                 raise UserError(f"recipe {self.recipe.name!r} needs a file, --data FILE: {self.recipe.data}")
