@@ -13,8 +13,9 @@ from tests.runs.toy import ToyModel, toy_suite
 from veridical.errors import UserError
 from veridical.items import Grouping, Item, Member, Suite
 from veridical.validity.analysis import default_out, validity
+from veridical.validity.reading import Raw
 from veridical.validity.roles import Roles
-from veridical.validity.studies import read_study
+from veridical.validity.studies import StudyScores, read_study
 
 N = 9
 
@@ -106,27 +107,45 @@ def seeds_and_variants() -> Suite:
     return toy_suite(4, name="swaps", measures="merge", items=tuple(items), groupings=groupings)
 
 
-def test_pair_recovery_the_gap_and_sv_are_columns_beside_accuracy(tmp_path: Path) -> None:
-    models = [ToyModel(name=f"hf/toys/Net{'ABC'[i % 3]}-{i + 1}b", weights=f"w{i}") for i in range(N)]
-    quads = toy_suite(3, name="quads", measures="imperfective-quads")
-    vd.run([seeds_and_variants(), quads], model=models, prompts="plainly", inputs=[], out=tmp_path)
-    vd.run("evidence", model=models, prompts="zero-shot", inputs=[], limit=2, out=tmp_path)
+def test_sv_is_a_column_at_half_and_at_all_of_the_variants(tmp_path: Path) -> None:
+    models = [ToyModel(name=f"hf/toys/Net{'ABC'[i % 3]}-{i + 1}b", weights=f"w{i}") for i in range(8)]
+    vd.run(seeds_and_variants(), model=models, prompts="plainly", inputs=[], out=tmp_path)
     with pytest.raises(UserError, match="suggestions"):
         read_study(tmp_path)
     scores = read_study(tmp_path)
-    variants = scores.roles(Roles()).variants
-    assert variants["swaps/seed_variant_accuracy[ct=0.5]"] == "swaps/variant_accuracy"
-    assert variants["swaps/seed_variant_accuracy[ct=1.0]"] == "swaps/variant_accuracy"
-    assert variants["evidence/pair_recovery"] == "evidence/accuracy"
-    assert variants["quads/aspectual_awareness_gap"] == "quads/accuracy"
-    told = {
-        one.model: one.value
-        for one in vd.open_study(tmp_path).records
-        if one.measure == "seed_variant_accuracy" and dict(one.slice) == {"ct": 1.0} and one.answerer == "model"
-        if one.against is None and one.input == "full"
+    for share in (0.5, 1.0):
+        told = {
+            one.model: one.value
+            for one in vd.open_study(tmp_path).records
+            if one.measure == "seed_variant_accuracy" and dict(one.slice) == {"ct": share}
+            if one.answerer == "model" and one.against is None and one.input == "full"
+        }
+        column = scores.raw.frame[f"swaps/seed_variant_accuracy[ct={share}]"].cast(pl.Float64)
+        assert dict(zip(scores.raw.frame["model"], column, strict=True)) == told
+    assert [name for name in scores.measures if "[ct=" in name] == [
+        "swaps/seed_variant_accuracy[ct=0.5]",
+        "swaps/seed_variant_accuracy[ct=1.0]",
+    ]
+
+
+def test_each_measure_of_sets_stands_beside_its_own_by_item() -> None:
+    beside = {
+        "evidence/pair_recovery": "evidence/accuracy",
+        "paradox/zero-shot/aspectual_awareness_gap": "paradox/zero-shot/accuracy",
+        "merge/seed_variant_accuracy[ct=0.5]": "merge/variant_accuracy",
+        "paradox/zero-shot/pair_consistency[pair=A&C]": "paradox/zero-shot/accuracy",
     }
-    column = scores.raw.frame["swaps/seed_variant_accuracy[ct=1.0]"].cast(pl.Float64)
-    assert dict(zip(scores.raw.frame["model"], column, strict=True)) == told
+    names = (
+        *beside,
+        *dict.fromkeys(beside.values()),
+        "merge/matching_correctness",
+        "lone/set_accuracy",
+        "merge/label_mass",
+    )
+    found = StudyScores(Raw("study", pl.DataFrame()), names, {}).roles(Roles())
+    assert found.variants == beside
+    assert set(found.benchmarks) == set(names) - {"merge/label_mass"}
+    assert StudyScores(Raw("study", pl.DataFrame()), names, {}).roles(Roles(benchmarks=("a",))).benchmarks == ("a",)
 
 
 def test_too_few_models_are_told_before_a_table_of_them_is_asked_for(tmp_path: Path) -> None:
@@ -138,9 +157,9 @@ def test_too_few_models_are_told_before_a_table_of_them_is_asked_for(tmp_path: P
 
 
 def test_models_that_were_asked_different_items_are_told(tmp_path: Path) -> None:
-    for i in range(N):
-        model = ToyModel(name=f"hf/toys/Net{'ABC'[i % 3]}-{i + 1}b", weights=f"w{i}")
-        vd.run(toy_suite(4), model=model, prompts="plainly", inputs=[], limit=2 if i == 4 else None, out=tmp_path)
+    models = [ToyModel(name=f"hf/toys/Net{'ABC'[i % 3]}-{i + 1}b", weights=f"w{i}") for i in range(8)]
+    for asked, limit in ((models[:4], None), (models[4:5], 2), (models[5:], None)):
+        vd.run(toy_suite(4), model=asked, prompts="plainly", inputs=[], limit=limit, out=tmp_path)
     with pytest.raises(UserError, match="suggestions"):
         validity(tmp_path)
     notes = {note.where[0]: note.message for note in read_study(tmp_path).notes}

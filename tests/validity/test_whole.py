@@ -277,3 +277,4 @@ def test_the_command_prints_tables_and_writes_a_page(tmp_path) -> None:
     assert "'needed' is a control and an outcome" in told
     assert "did you mean 'needed'" in fault("validity", "scores.csv", "--outcome", "neded", cwd=tmp_path)
     assert "no such file" in fault("validity", "none.csv", cwd=tmp_path)
+    assert "'--draws'" in fault("validity", "scores.csv", "--draws", "1000000000", cwd=tmp_path)

@@ -44,7 +44,8 @@ def command(
         ),
     ] = None,
     draws: Annotated[
-        int, typer.Option("--draws", metavar="N", min=99, help="Permutations, and resamples of families.")
+        int,
+        typer.Option("--draws", metavar="N", min=99, max=1_000_000, help="Permutations, and resamples of families."),
     ] = 10_000,
     seed: DrawSeed = 0,
     out: Annotated[
