@@ -29,14 +29,16 @@ def make_item(premise: str, hypothesis: str, gold: str, labels: Sequence[str] = 
     return Item(fields=fields, choices=choices, gold=(gold,), factors=factors, name=f"source-{gold}-{premise[:6]}")
 
 
-def make_suite(measures: str, n_sets: int = 6, per_set: int = 3, gold: Callable[[int], str] | None = None) -> Suite:
-    """Sets of a seed and variants of it; `gold` is the label of each set, from its number."""
+def make_suite(
+    measures: str, n_sets: int = 6, per_set: int = 3, gold: Callable[[int], str] | None = None, animal: str = "dog"
+) -> Suite:
+    """Sets of a seed, about an animal, and variants of it; `gold` is the label of each set, from its number."""
     items: list[Item] = []
     members: list[Member] = []
     for number in range(n_sets):
         label = gold(number) if gold else LABELS[number % 3]
         for place in range(per_set):
-            word = "dog" if place == 0 else f"animal-{place}"
+            word = animal if place == 0 else f"animal-{place}"
             item = make_item(f"The {word} number {number} barked.", f"A {word} made a noise.", label, kind=label)
             role = "seed" if place == 0 else "variant"
             items.append(item)

@@ -88,13 +88,17 @@ def byte_level(*, trim_offsets: bool = True) -> Kind:
     return Kind("byte-level BPE" if trim_offsets else "byte-level BPE, spaces in spans", _taking_space(tokenizer), "Ġ")
 
 
-def sentencepiece() -> Kind:
-    """The way of ALBERT and XLM-R: a space is part of the word after it, also of a text's first word."""
+def sentencepiece(*joined: str) -> Kind:
+    """The way of ALBERT and XLM-R: a space is part of the word after it, also of a text's first word.
+
+    `joined` are pieces that go beyond a word (`▁red▁ball`), as some vocabularies have them.
+    """
     pieces = [(token, 0.0) for token in _SPECIAL]
     pieces += [(f"▁{word}", -3.0) for word in WORDS] + [(word, -6.0) for word in WORDS]
     pieces += [(mark, -4.0) for mark in PUNCTUATION] + [("▁", -7.0), ("ing", -7.0), ("s", -7.0), ("wug", -7.0)]
+    pieces += [(piece, -0.5) for piece in joined]
     tokenizer = Tokenizer(models.Unigram(pieces, unk_id=3))
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first")
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first", split=not joined)
     tokenizer.decoder = decoders.Metaspace(prepend_scheme="first")
     tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]

@@ -130,6 +130,23 @@ def test_what_is_not_one_token_is_left_alone_and_costs_nothing(name: str, case: 
     assert tried.n_tokens_run == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "piece", "words"),
+    [
+        ("the red ball", "▁red▁ball", ("red", "ball")),
+        ("the red, there", "▁red,", ("red",)),
+        ("(red there", "(red", ("red",)),
+    ],
+)
+def test_a_word_in_a_token_that_holds_more_is_left_alone(text: str, piece: str, words: tuple[str, ...]) -> None:
+    kind = masked_models.sentencepiece(piece)
+    assert piece in kind.tokenizer.tokenize(text)
+    tried = proposer(kind)
+    asked = [slot(text, word) for word in words]
+    assert list(dict(tried.propose(asked, top=5)).values()) == [Proposal(None)] * len(words)
+    assert tried.n_tokens_run == 0
+
+
 def test_a_word_that_was_split_from_its_space_is_left_alone() -> None:
     """SentencePiece writes `▁` and `wug` where it has no `▁wug`."""
     kind = KINDS["SentencePiece"]
