@@ -19,7 +19,7 @@ NORMALISATIONS = ("sum", *DIVISORS, "unconditional")
 
 
 def under(answering: Answering, normalisation: str) -> Answering | None:
-    """The answering as it is under one of `NORMALISATIONS`; None where what that needs was not stored.
+    """The answering as it is under one of `NORMALISATIONS`; None where what that needs was not stored, or says nothing.
 
     As `veridical.judge.answers.read_scores` reads each question: choices whose best scores tie are `tied`, scores that
     are not finite `non_finite`. A question that was not scored keeps its status.
@@ -33,7 +33,7 @@ def under(answering: Answering, normalisation: str) -> Answering | None:
     if normalisation == "unconditional":
         flat = flat.filter(pl.col("unconditional").list.len() == pl.col("scores").list.len())
         scored = scored[flat["row"].to_list()]
-    if scored.is_empty():
+    if scored.is_empty() or (normalisation == "unconditional" and _without_context(scored)):
         return None
     width = int(scored["scores"].list.len().max())  # type: ignore[arg-type]
     totals = _matrix(scored["scores"], width)
@@ -60,6 +60,11 @@ def under(answering: Answering, normalisation: str) -> Answering | None:
     label[0, positions] = np.where(status == _code(Status.OK), chosen, -1)
     statuses[0, positions] = status
     return replace(answering, label=label, status=statuses)
+
+
+def _without_context(scored: pl.DataFrame) -> bool:
+    """Whether every choice stands alone (BLiMP's sentences), so that correcting for that leaves nothing to compare."""
+    return scored.filter(pl.col("scores") != pl.col("unconditional")).is_empty()
 
 
 def _code(status: Status) -> int:

@@ -240,7 +240,11 @@ def _accuracy(reading: Reading) -> str | None:
     if whole is None:
         return None
     says = f"right on {_rate(whole)}, of {whole.n_items} items"
-    return f"{says}; on all items of {_rate(sets)}, of {sets.n_sets} sets" if sets else says
+    return (
+        f"{says}; on all items of {_rate(sets)}, of {sets.n_sets} {'set' if sets.n_sets == 1 else 'sets'}"
+        if sets
+        else says
+    )
 
 
 RULES: tuple[Callable[[Reading], str | None], ...] = (

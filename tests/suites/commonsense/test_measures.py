@@ -123,6 +123,14 @@ def test_without_unconditional_scores_the_correction_has_no_record() -> None:
     assert list(found) == ["sum", "token", "char", "byte"]
 
 
+def test_choices_without_a_context_have_no_corrected_accuracy() -> None:
+    """A sentence by itself is as likely as it is by itself: the correction would tie every item."""
+    asked = suite(item(1))
+    alone = ChoiceScore(-6.0, 3, 12, 12, -6.0), ChoiceScore(-5.0, 2, 5, 10, -5.0)
+    found = accuracies(judge(asked, frame(row(asked.items[0], *alone))), "normalisation")
+    assert list(found) == ["sum", "token", "char", "byte"]
+
+
 def test_another_gold_system_is_judged_beside_the_first() -> None:
     golds = {"pragmatic": ("B",)}
     asked = suite(item(1, golds=golds), item(2, golds=golds), item(3))
