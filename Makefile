@@ -45,7 +45,7 @@ test-traps: $(VENV)/test  ## bring each known bug back, and see its test fail
 	.venv-peer/bin/python -m pip install --quiet --constraint constraints.txt transformers accelerate 'lm-eval[hf]==0.4.13'
 	touch $@
 
-bench: $(VENV)/demo .venv-peer/ready  ## measure speed and memory against peers (about an hour on 2 idle cores)
+bench: $(VENV)/test .venv-peer/ready  ## measure speed and memory against peers (about an hour on 2 idle cores)
 	$(BIN)/python benchmarks/body_rate.py
 	for work in imperfective piqa-0 piqa-5 openbookqa-0 openbookqa-5 hellaswag-5; do \
 	  $(BIN)/python benchmarks/scoring.py $$work --peer .venv-peer/bin/python || exit 1; done
@@ -55,6 +55,9 @@ bench: $(VENV)/demo .venv-peer/ready  ## measure speed and memory against peers 
 	$(BIN)/python benchmarks/readouts.py
 	$(BIN)/python benchmarks/proposals.py
 	$(BIN)/python benchmarks/variants.py
+	$(BIN)/python benchmarks/importing.py
+	$(BIN)/python benchmarks/validity.py
+	$(BIN)/python benchmarks/evaluation.py choices --shots 5 --items 100
 
 clean:  ## remove what was made
 	rm -rf $(VENV) .venv-peer .mypy_cache .ruff_cache .pytest_cache build dist
