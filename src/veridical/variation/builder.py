@@ -16,11 +16,10 @@ from itertools import islice
 from pathlib import Path
 
 from veridical.errors import UserError
-from veridical.items import Factor, Item, Suite, digest
+from veridical.items import Factor, Item, digest
 from veridical.outputs import regular_target
 from veridical.runs.files import replace
 from veridical.runs.progress import Progress, Silent
-from veridical.suites.files import Membership
 from veridical.variation.filters import (
     Pair,
     Settings,
@@ -32,6 +31,7 @@ from veridical.variation.filters import (
     tag_filled,
     tagged_alike,
 )
+from veridical.variation.layout import frame, lines, proposed_by, with_factors
 from veridical.variation.protocol import Proposal, Proposer, Slot
 from veridical.variation.seeds import SEED_GROUPING, Seed, Seeds
 from veridical.variation.stages import Stages
@@ -97,10 +97,10 @@ def vary(
     run = _Run(seeds, tuple(proposers), tagger, settings, stages, ids, dict.fromkeys(names, 0))
     counts: Counter[str] = Counter()
     groupings = [SEED_GROUPING, *([seeds.grouping] if seeds.grouping else [])]
-    frame = _frame(seeds, names, settings)
-    with SuiteWriter(out, frame, groupings) as writer, progress.steps("varying", total) as step:
+    header = frame(seeds, names, settings)
+    with SuiteWriter(out, header, groupings) as writer, progress.steps("varying", total) as step:
         for seed, variants in run.varied(_fresh(seeds, Stages(), limit)):
-            for item, memberships in _lines(seed, variants, seeds.grouping):
+            for item, memberships in lines(seed, variants, seeds.grouping):
                 writer.write(item, memberships)
             counts["seeds"] += len(seed.items)
             counts["with variants"] += len(seed.items) if variants else 0
@@ -164,7 +164,7 @@ class _Run:
 
     def _described(self, seed: Seed) -> Seed:
         """The seed, its items told where they come from and, where one does, who proposes their variants."""
-        items = tuple(_with_factors(item, self._factors(item)) for item in seed.items)
+        items = tuple(with_factors(item, self._factors(item)) for item in seed.items)
         return Seed(seed.name, items, seed.members)
 
     def _factors(self, item: Item) -> dict[str, Factor]:
@@ -243,7 +243,7 @@ class _Run:
         if len(made) == 1:
             return list(chosen.values())
         return [
-            _proposed_by(variant, [name for name, keys in fresh.items() if key in keys])
+            proposed_by(variant, [name for name, keys in fresh.items() if key in keys])
             for key, variant in chosen.items()
         ]
 
@@ -262,62 +262,6 @@ class _Run:
     def _is_new(self, variant: Variant) -> bool:
         ids = {int(item.id, 16) for item in variant.items}
         return len(ids) == len(variant.items) and not ids & self.ids
-
-
-def _with_factors(item: Item, factors: dict[str, Factor]) -> Item:
-    # The id is of fields, choices and gold, so that a copy may keep it.
-    return item.model_copy(update={"factors": {**item.factors, **factors}})
-
-
-def _proposed_by(variant: Variant, names: Sequence[str]) -> Variant:
-    """The variant, told whose it is.
-
-    One of several proposers' is none's own: it has their names in `proposers`, and no `proposer` by which it would
-    count for one of them and not for the others.
-    """
-    told: dict[str, Factor] = {"proposer": names[0]} if len(names) == 1 else {"proposers": ", ".join(names)}
-    return Variant(variant.pair, tuple(_with_factors(item, told) for item in variant.items))
-
-
-def _lines(seed: Seed, variants: Sequence[Variant], grouping: str) -> Iterator[tuple[Item, list[Membership]]]:
-    """Every item with its places: with its seed, and in its copy of the set that binds it.
-
-    The seed's items are sets of their own; those that are bound are one cluster.
-    """
-    cluster = seed.name if len(seed.items) > 1 else ""
-
-    def places(position: int, role: str, copy: str) -> list[Membership]:
-        own = Membership(grouping=SEED_GROUPING, set=seed.items[position].id, role=role, cluster=cluster)
-        if not grouping:
-            return [own]
-        member = seed.members[position]
-        return [
-            own,
-            Membership(
-                grouping=grouping, set=f"{member.set}{copy}", role=member.role, cluster=member.cluster or cluster
-            ),
-        ]
-
-    for position, item in enumerate(seed.items):
-        yield item, places(position, "seed", "")
-    for variant in variants:
-        for position, item in enumerate(variant.items):
-            yield item, places(position, "variant", f": {variant.target.form} > {variant.replacement}")
-
-
-def _frame(seeds: Seeds, proposers: Sequence[str], settings: Settings) -> Suite:
-    """The suite of variants without its items: what the seeds' suite asks, judged as seeds and variants."""
-    frame = seeds.frame
-    credit = "Variants after MERE (arXiv 2510.24295)."
-    loosened = "" if settings.min_ratio == 1 else f", where P(r) > {settings.min_ratio:g} P(o)"
-    return frame.model_copy(
-        update={
-            "name": f"{frame.name}-variants",
-            "title": f"Minimal variants of {frame.name}, proposed by {' and '.join(proposers)}{loosened}",
-            "citation": f"{frame.citation} {credit}".strip(),
-            "measures": "merge",
-        }
-    )
 
 
 def _write_stages(varied: Varied, run: _Run, limit: int | None) -> None:
