@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
-from veridical.items import Item, Member, Suite
+from veridical.items import Item, Suite
 from veridical.judge.frame import KEY
 from veridical.report.results import Answering, Results
 from veridical.runs.plan import narrow
@@ -27,17 +28,20 @@ def set_list(suite: Suite, results: Results, frame: pl.DataFrame) -> dict[str, A
     and an answering are told by their positions. Constant answers are left out: they say nothing of an item.
     Sets beyond `MOST_ITEMS` items are left out too, and counted in `left_out`.
     """
+    sizes = Counter(suite.places.sets)
+    listed = _first(sizes)
+    if len(listed) < len(sizes):
+        places = zip(suite.places.sets, suite.places.items, strict=True)
+        suite = narrow(suite, (item for name, item in places if name in listed))
     sets = suite.grouping().sets()
-    listed = _first(sets)
-    if len(listed) < len(sets):
-        suite = narrow(suite, (member.item for members in listed.values() for member in members))
-    own = frame.filter(pl.col("suite") == suite.name)
+    wanted = pl.col("suite") == suite.name
     items = tuple(suite.items)
     positions = {item: position for position, item in enumerate(suite.columns.ids)}
     columns: dict[Answering, int] = {}
     answers: list[dict[int, list[dict[str, Any]]]] = [{} for _ in items]
-    if len(listed) < len(sets):
-        own = own.filter(pl.col("item").is_in(list(positions)))
+    if len(listed) < len(sizes):
+        wanted &= pl.col("item").is_in(list(positions))
+    own = frame.filter(wanted)
     for row in own.sort("order", "repeat", maintain_order=True).iter_rows(named=True):
         answering = Answering(*(row[key] for key in KEY))
         position = positions.get(row["item"])
@@ -51,23 +55,24 @@ def set_list(suite: Suite, results: Results, frame: pl.DataFrame) -> dict[str, A
         "first": next((i for i, answering in enumerate(columns) if not answering.reference), 0),
         "sets": [
             [name, [[positions[member.item], member.role] for member in members]]
-            for name, members in listed.items()
+            for name, members in sets.items()
+            if name in listed
         ],
         "items": [_item(item) for item in items],
         "answers": answers,
-        "left_out": len(sets) - len(listed),
+        "left_out": len(sizes) - len(listed),
     }
 
 
-def _first(sets: Mapping[str, tuple[Member, ...]]) -> dict[str, tuple[Member, ...]]:
+def _first(sizes: Mapping[str, int]) -> set[str]:
     """The first sets that come to no more than `MOST_ITEMS` items, one at least."""
-    found: dict[str, tuple[Member, ...]] = {}
+    found: set[str] = set()
     room = MOST_ITEMS
-    for name, members in sets.items():
-        room -= len(members)
+    for name, size in sizes.items():
+        room -= size
         if room < 0 and found:
             break
-        found[name] = members
+        found.add(name)
     return found
 
 

@@ -47,8 +47,9 @@ def imported_frame(
 ) -> pl.DataFrame:
     """The answers in the columns of `veridical.judge.frame.SCHEMA`, by column. `asks` are those of `read_asks`."""
     graded = {task.suite: task.judged_by for task in imported.tasks if task.judged_by not in (LIKELIHOODS, ANSWERS)}
-    answers = read_parts(folder / "responses", IMPORTED_RESPONSES).lazy()
-    joined = asks.lazy().drop("notes", "joined").join(answers, on="key", how="left", maintain_order="left")
+    answers = read_parts(folder / "responses", IMPORTED_RESPONSES)
+    joined = _side_by_side(asks.drop("notes", "joined"), answers).lazy()
+    del answers
     parts = [pl.DataFrame(schema=SCHEMA)]
     for suite in suites:
         own = joined.filter(suite=suite)
@@ -56,6 +57,13 @@ def imported_frame(
         rows = _chosen(own) if metric is None else _graded(own, _harness_scores(folder, suite, metric))
         parts.append(_in_schema(rows, name))
     return pl.concat(parts)
+
+
+def _side_by_side(asks: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
+    """Asks with their answers. Both were written together, in one order: no copy of either has to be made."""
+    if asks["key"].equals(answers["key"]):
+        return asks.hstack(answers.drop("key"))
+    return asks.join(answers, on="key", how="left", maintain_order="left")
 
 
 def read_harness_scores(folder: Path) -> pl.DataFrame:
@@ -118,17 +126,11 @@ def _known(part: str) -> pl.Expr:
     return pl.when(values.list.drop_nulls().list.len() == values.list.len()).then(values)
 
 
-def _in_schema(rows: pl.LazyFrame, name: str) -> pl.DataFrame:
-    constant = {"model": pl.lit(name), "answerer": pl.lit("model")}
+def _in_schema(rows: pl.LazyFrame, model: str) -> pl.DataFrame:
+    constant = {"model": pl.lit(model), "answerer": pl.lit("model")}
     there = rows.collect_schema().names()
     constant |= {column: pl.lit(None) for column in SCHEMA if column not in (*there, *constant)}
-    order = ["suite", "prompt", "mode", "item", "order", "repeat"]
-    return (
-        rows.with_columns(**constant)
-        .select(pl.col(column).cast(kind) for column, kind in SCHEMA.items())
-        .sort(order, maintain_order=True)
-        .collect(engine="streaming")
-    )
+    return rows.with_columns(**constant).select(pl.col(name).cast(kind) for name, kind in SCHEMA.items()).collect()
 
 
 def read_contexts(folder: Path) -> pl.DataFrame:

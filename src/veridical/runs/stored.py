@@ -150,12 +150,18 @@ class StoredSuite(Suite):
         return Grouping(name=self.set_field or "item", members=tuple(members))
 
 
+def _shared(lists: pl.Series) -> list[tuple[str, ...]]:
+    """Lists of texts, each kind of them made once: most items have the labels of the others."""
+    kinds: dict[tuple[str, ...], tuple[str, ...]] = {}
+    return [kinds.setdefault(kind, kind) for kind in map(tuple, lists.to_list())]
+
+
 def read_stored_suites(path: Path, heads: Mapping[str, str]) -> dict[str, Suite]:
     """The suites of such an `items.parquet`, by name; `heads` are the suites without their items, in JSON."""
     columns = pl.scan_parquet(path, glob=False).filter(kind="item").select("suite", "id", "labels", "gold").collect()
     suites: dict[str, Suite] = {}
     for name, head in heads.items():
         own = columns.filter(suite=name)
-        items = StoredItems(path, name, Columns(*(own[part].to_list() for part in ("id", "labels", "gold"))))
+        items = StoredItems(path, name, Columns(own["id"].to_list(), _shared(own["labels"]), _shared(own["gold"])))
         suites[name] = StoredSuite.model_validate({**json.loads(head), "items": items})
     return suites
