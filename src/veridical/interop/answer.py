@@ -97,6 +97,16 @@ def as_text(value: object) -> str:
         return json.dumps(value, ensure_ascii=False)
 
 
+def held(value: object) -> dict[str, Any]:
+    """The value where it is an object, an empty one elsewhere: a broken log may have anything anywhere."""
+    return value if isinstance(value, dict) else {}
+
+
+def listed(value: object) -> list[Any]:
+    """The value where it is a list, an empty one elsewhere."""
+    return value if isinstance(value, list) else []
+
+
 def number(value: object) -> float | None:
     """A score as a finite or infinite number, where it is one: also `"True"`, `"0.5"` and booleans."""
     if not isinstance(value, str | int | float):

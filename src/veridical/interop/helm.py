@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
-from veridical.interop.answer import Answer, as_text, letters
+from veridical.interop.answer import Answer, as_text, held, letters, listed, number
 from veridical.interop.folders import files_in
 from veridical.interop.logged import LoggedModel, LoggedTask, Reported
 from veridical.interop.records import parse_document, read_document, source_of
@@ -65,8 +65,7 @@ def read_helm(path: Path) -> list[LoggedModel]:
 
 def _model(folder: Path) -> LoggedModel:
     spec = _optional(folder / "run_spec.json")
-    adapter = spec.get("adapter_spec")
-    adapter = adapter if isinstance(adapter, dict) else {}
+    adapter = held(spec.get("adapter_spec"))
     name = adapter.get("model") or adapter.get("model_deployment") or "model not named in the log"
     return LoggedModel(
         harness=HARNESS,
@@ -90,6 +89,7 @@ def _task(folder: Path, spec: Mapping[str, Any], adapter: Mapping[str, Any]) -> 
         shots=adapter["max_train_instances"] if isinstance(adapter.get("max_train_instances"), int) else 0,
         reported=_reported(_list(folder / "stats.json")),
         sources=lambda: [source_of(file) for file in files],
+        total=len(_list(folder / "per_instance_stats.json")),
     )
     if not spec:
         task.lacks.append("run_spec.json: the model and its settings are not known")
@@ -136,8 +136,8 @@ def _part(split: str, perturbation: str) -> str:
 
 
 def _answers(task: LoggedTask, folder: Path, method: str) -> Iterator[Answer]:
-    states = read_document(folder / STATE).get("request_states")
-    states = [state for state in states if isinstance(state, dict)] if isinstance(states, list) else []
+    found = listed(read_document(folder / STATE).get("request_states"))
+    states = [state for state in found if isinstance(state, dict)]
     if not states:
         raise UserError(f"{folder / STATE} holds no requests: nothing can be judged")
     stats = _of_instances(_list(folder / "per_instance_stats.json"))
@@ -155,8 +155,7 @@ def _answers(task: LoggedTask, folder: Path, method: str) -> Iterator[Answer]:
 
 
 def _key(state: _State) -> _Key:
-    instance = state.get("instance")
-    instance = instance if isinstance(instance, dict) else {}
+    instance = held(state.get("instance"))
     trial = state.get("train_trial_index")
     return str(instance.get("id", "")), trial if isinstance(trial, int) else 0, _perturbation(instance)
 
@@ -168,7 +167,7 @@ def _of_instances(entries: Sequence[Any]) -> dict[_Key, dict[str, float]]:
             continue
         trial = entry.get("train_trial_index")
         key = (str(entry.get("instance_id", "")), trial if isinstance(trial, int) else 0, _perturbation(entry))
-        for stat in entry.get("stats") or ():
+        for stat in listed(entry.get("stats")):
             name = stat.get("name") if isinstance(stat, dict) else None
             mean = stat.get("mean") if isinstance(stat, dict) else None
             # A perturbed instance has each statistic twice, once under the perturbation's name.
@@ -178,11 +177,11 @@ def _of_instances(entries: Sequence[Any]) -> dict[_Key, dict[str, float]]:
 
 
 def _answer(state: _State, key: _Key, stats: Mapping[str, float], method: str) -> Answer:
-    instance = state["instance"] if isinstance(state.get("instance"), dict) else {}
+    instance = held(state.get("instance"))
     split = str(instance.get("split") or "")
-    references = [one for one in instance.get("references") or () if isinstance(one, dict)]
+    references = [one for one in listed(instance.get("references")) if isinstance(one, dict)]
     fields = {"input": _of_text(instance.get("input")), "split": split}
-    for name, value in (instance.get("extra_data") or {}).items():
+    for name, value in held(instance.get("extra_data")).items():
         fields.setdefault(str(name), as_text(value))
     answer = Answer(
         document=f"{key[0]} {key[2]}".strip(),
@@ -191,11 +190,11 @@ def _answer(state: _State, key: _Key, stats: Mapping[str, float], method: str) -
         metrics={name: value for name, value in stats.items() if not name.startswith(_BOOKKEEPING)},
         part=_part(split, key[2]),
         repeat=key[1],
-        contexts=[as_text((state.get("request") or {}).get("prompt", ""))],
+        contexts=[as_text(held(state.get("request")).get("prompt", ""))],
         text=_completion(state),
     )
     texts = [_of_text(reference.get("output")) for reference in references]
-    right = [place for place, reference in enumerate(references) if "correct" in (reference.get("tags") or ())]
+    right = [place for place, reference in enumerate(references) if "correct" in listed(reference.get("tags"))]
     mapping = state.get("output_mapping")
     if method.startswith(_JOINT) and isinstance(mapping, dict) and mapping:
         return _joint(answer, {str(key): as_text(value) for key, value in mapping.items()}, [texts[p] for p in right])
@@ -251,8 +250,8 @@ def _by_index(answer: Answer, texts: Sequence[str], right: Sequence[int], predic
 def _graded(answer: Answer, right: Sequence[str], state: _State) -> Answer:
     if right:
         answer.fields["target"] = as_text(right[0] if len(right) == 1 else list(right))
-    result = state.get("result")
-    if isinstance(result, dict) and result.get("success") is False:
+    result = held(state.get("result"))
+    if result.get("success") is False:
         answer.status, answer.detail = Status.ERROR, as_text(result.get("error") or "the request failed")[:500]
     return answer
 
@@ -265,10 +264,8 @@ def _of_text(value: Any) -> str:
 
 def _completion(state: _State) -> str:
     """What was written: the completion that HELM scores, the likeliest of those asked for."""
-    result = state.get("result")
-    found = result.get("completions") if isinstance(result, dict) else None
-    held = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
-    best = max(held, key=lambda one: one.get("logprob") or 0.0, default={})
+    found = map(held, listed(held(state.get("result")).get("completions")))
+    best = max(found, key=lambda one: number(one.get("logprob")) or 0.0, default={})
     return as_text(best.get("text", ""))
 
 

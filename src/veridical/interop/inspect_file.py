@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
+from veridical.interop.answer import held, listed
 from veridical.interop.records import LARGEST, parse_document, read_document, source_of
 from veridical.runs.provenance import SourceFile
 
@@ -66,7 +67,7 @@ def _object(path: Path) -> Log:
     document = read_document(path)
     if not isinstance(document.get("eval"), dict):
         raise UserError(f"{path} is no log of Inspect's: it has no 'eval'")
-    samples = [sample for sample in document.pop("samples", None) or () if isinstance(sample, dict)]
+    samples = [sample for sample in listed(document.pop("samples", None)) if isinstance(sample, dict)]
     notes: list[str] = []
     if not samples:
         samples = [dict(sample) for sample in _of_reductions(document)]
@@ -77,8 +78,8 @@ def _object(path: Path) -> Log:
 
 def _of_reductions(document: Mapping[str, Any]) -> Iterator[Sample]:
     """Samples of which the log has nothing but their scores."""
-    for reduction in document.get("reductions") or ():
-        for score in reduction.get("samples") or () if isinstance(reduction, dict) else ():
+    for reduction in map(held, listed(document.get("reductions"))):
+        for score in listed(reduction.get("samples")):
             if isinstance(score, dict):
                 name, identity = str(reduction.get("scorer", "score")), score.get("sample_id")
                 yield {"id": identity, "input": f"sample {identity}", "scores": {name: score}}

@@ -6,12 +6,12 @@ their documented form: a `.eval` is a zip of `header.json` and `samples/ID_epoch
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
-from veridical.interop.answer import Answer, as_text, flat_fields, letters
+from veridical.interop.answer import Answer, as_text, flat_fields, held, letters, listed
 from veridical.interop.folders import files_in
 from veridical.interop.inspect_file import Log, read_log
 from veridical.interop.logged import LoggedModel, LoggedTask, Reported
@@ -47,10 +47,8 @@ def read_inspect(path: Path) -> list[LoggedModel]:
 
 
 def _model(log: Log) -> LoggedModel:
-    spec = log.header.get("eval")
-    spec = spec if isinstance(spec, dict) else {}
-    packages = spec.get("packages")
-    version = packages.get("inspect_ai", "") if isinstance(packages, dict) else ""
+    spec = held(log.header.get("eval"))
+    version = held(spec.get("packages")).get("inspect_ai", "")
     task = _task(log, spec)
     given = {name: spec.get(name) for name in ("model_args", "model_base_url", "task_args", "model_generate_config")}
     return LoggedModel(
@@ -87,20 +85,17 @@ def _task(log: Log, spec: Mapping[str, Any]) -> LoggedTask:
 
 
 def _expected(log: Log, spec: Mapping[str, Any]) -> int | None:
-    dataset = spec.get("dataset")
-    found = dataset.get("samples") if isinstance(dataset, dict) else None
+    found = held(spec.get("dataset")).get("samples")
     return found if isinstance(found, int) and found != log.n_samples else None
 
 
 def _reported(log: Log) -> list[Reported]:
     """Metrics of every scorer; those under another reducer than the mean are named after it."""
-    results = log.header.get("results")
-    scores = results.get("scores") if isinstance(results, dict) else None
     found: list[Reported] = []
-    for score in scores if isinstance(scores, list) else ():
+    for score in map(held, listed(held(log.header.get("results")).get("scores"))):
         reducer = score.get("reducer")
-        for name, metric in (score.get("metrics") or {}).items():
-            value = metric.get("value") if isinstance(metric, dict) else None
+        for name, metric in held(score.get("metrics")).items():
+            value = held(metric).get("value")
             if name in ("stderr", "std", "var", "bootstrap_stderr") or not isinstance(value, int | float):
                 continue
             named = name if reducer in (None, "mean") else f"{name} ({reducer})"
@@ -131,9 +126,8 @@ def _of_sample(sample: Mapping[str, Any], metric: str) -> Iterator[Answer]:
     scores = sample.get("scores")
     if isinstance(sample.get("score"), dict):  # the form before scorers had names
         scores = {"score": sample["score"]}
-    scores = scores if isinstance(scores, dict) else {}
-    if scores:
-        for scorer, score in scores.items():
+    if named := held(scores):
+        for scorer, score in named.items():
             if isinstance(score, dict):
                 yield _scored(_basis(sample, scorer), sample, score, metric)
     elif isinstance(error := sample.get("error"), dict):
@@ -147,8 +141,7 @@ def _basis(sample: Mapping[str, Any], reading: str) -> Answer:
     target = sample.get("target")
     if target is not None:
         fields["target"] = as_text(target)
-    metadata = sample.get("metadata")
-    for name, value in flat_fields(metadata if isinstance(metadata, dict) else {}).items():
+    for name, value in flat_fields(held(sample.get("metadata"))).items():
         fields[name if name not in fields else f"metadata.{name}"] = value
     epoch = sample.get("epoch")
     return Answer(
@@ -215,11 +208,8 @@ def _content(value: object) -> str:
 
 
 def _completion(sample: Mapping[str, Any]) -> str:
-    output = sample.get("output")
-    if not isinstance(output, dict):
-        return ""
+    output = held(sample.get("output"))
     if isinstance(text := output.get("completion"), str):
         return text
-    choices: Sequence[Any] = output.get("choices") or ()
-    message = choices[0].get("message") if choices and isinstance(choices[0], dict) else None
-    return _content(message.get("content")) if isinstance(message, dict) else ""
+    first = next(iter(listed(output.get("choices"))), None)
+    return _content(held(held(first).get("message")).get("content"))

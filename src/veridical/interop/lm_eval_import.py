@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from veridical.interop.answer import Answer, as_text
+from veridical.interop.answer import Answer, as_text, held
 from veridical.interop.lm_eval_logs import NAMELESS, Evaluation, Results, find_evaluations
 from veridical.interop.lm_eval_samples import UNFILTERED, SampleReader
 from veridical.interop.lm_eval_write_out import WriteOutReader, is_write_out
@@ -33,9 +33,8 @@ def read_lm_eval(path: Path) -> list[LoggedModel]:
 
 def _model(evaluation: Evaluation) -> LoggedModel:
     document = evaluation.results.document if evaluation.results else {}
-    config = document.get("config")
-    given = {name: document.get(name) for name in _SETTINGS}
-    given |= {name: config.get(name) for name in _CONFIG} if isinstance(config, dict) else {}
+    config = held(document.get("config"))
+    given = {name: document.get(name) for name in _SETTINGS} | {name: config.get(name) for name in _CONFIG}
     return LoggedModel(
         harness=HARNESS,
         name=evaluation.model,
@@ -65,8 +64,7 @@ def _task(evaluation: Evaluation, name: str, records: RecordFile) -> LoggedTask:
 
 
 def _shots(results: Results | None, task: str) -> int:
-    shots = results.document.get("n-shot") if results else None
-    value = shots.get(task) if isinstance(shots, dict) else None
+    value = held(results.document.get("n-shot")).get(task) if results else None
     return value if isinstance(value, int) else 0
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
+from veridical.interop.answer import held
 from veridical.interop.folders import files_in
 from veridical.interop.records import RecordFile, read_document
 
@@ -35,29 +36,24 @@ class Results:
 
     @property
     def reported(self) -> Mapping[str, Mapping[str, Any]]:
-        found = self.document.get("results")
-        return found if isinstance(found, dict) else {}
+        return held(self.document.get("results"))
 
     def config(self, task: str) -> Mapping[str, Any]:
-        configs = self.document.get("configs")
-        found = configs.get(task) if isinstance(configs, dict) else None
-        return found if isinstance(found, dict) else {}
+        return held(held(self.document.get("configs")).get(task))
 
     def version(self, task: str) -> str:
-        versions = self.document.get("versions")
-        found = versions.get(task) if isinstance(versions, dict) else None
+        found = held(self.document.get("versions")).get(task)
         return "" if found in (None, "Yaml", "N/A") else str(found)  # 0.4.0 gives the kind of file
 
     def metric(self, task: str, metric: str, reading: str) -> float | None:
         """The number reported for a metric: `acc,none`, and `acc` in 0.3."""
-        own = self.reported.get(task, {})
-        own = own if isinstance(own, dict) else {}
+        own = held(self.reported.get(task))
         value = own.get(f"{metric},{reading}", own.get(metric) if reading == "none" else None)
         return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
     def metrics(self, task: str) -> list[tuple[str, str]]:
         """The metrics reported for a task, each with its filter."""
-        own = self.reported.get(task, {})
+        own = held(self.reported.get(task))
         named = (key.partition(",") for key, value in own.items() if isinstance(value, int | float))
         return [
             (metric, reading or "none")
@@ -79,8 +75,7 @@ class Evaluation:
     @property
     def model(self) -> str:
         document = self.results.document if self.results else {}
-        config = document.get("config")
-        arguments = config.get("model_args") if isinstance(config, dict) else None
+        arguments = held(document.get("config")).get("model_args")
         for name in (document.get("model_name"), _pretrained(arguments)):
             if isinstance(name, str) and name.strip():
                 return name
@@ -215,9 +210,7 @@ def _undated(folder: Path, files: Sequence[Path], *, asked_for: bool) -> dict[tu
 
 def _embedded(document: Mapping[str, Any]) -> dict[str, RecordFile]:
     """Samples within a results document, as the harness's Python interface gives them."""
-    samples = document.get("samples")
-    if not isinstance(samples, dict):
-        return {}
+    samples = held(document.get("samples"))
     return {task: _Held(records) for task, records in samples.items() if isinstance(records, list)}
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any
 
-from veridical.interop.answer import Answer, as_text, flat_fields, letters, number, shared_beginning
+from veridical.interop.answer import Answer, as_text, flat_fields, letters, listed, number, shared_beginning
 from veridical.interop.lm_eval_gold import gold_positions, target_readings
 from veridical.interop.lm_eval_requests import Requests, requests_of, scores_of
 from veridical.interop.lm_eval_rules import first_best, of_choices
@@ -68,8 +68,8 @@ class SampleReader:
         records = iter(records)
         first = list(islice(records, LOOKED_AT))
         self.conventions = self._conventions([record for record in first if requests_of(record)])
-        filters = [str(one.get("name")) for one in self.config.get("filter_list") or () if isinstance(one, dict)]
-        seen: Counter[object] = Counter()
+        filters = [str(one.get("name")) for one in listed(self.config.get("filter_list")) if isinstance(one, dict)]
+        seen: Counter[str] = Counter()
         for record in chain(first, records):
             requests = requests_of(record)
             if requests is None:
@@ -78,10 +78,10 @@ class SampleReader:
             reading = record.get("filter")
             if reading is None:
                 # Older versions write the records of every filter, one filter after another, and do not name it.
-                place = seen[record.get("doc_id")]
-                seen[record.get("doc_id")] += 1
+                document = str(record.get("doc_id"))
+                place, seen[document] = seen[document], seen[document] + 1
                 reading = filters[place] if place < len(filters) else f"filter {place + 1}" if place else None
-            answer = self._answer(record, requests, UNFILTERED if reading in (None, "none") else str(reading))
+            answer = self._answer(record, requests, _reading(reading))
             if answer.choice_contexts and answer.gold and DEDUCED not in self.notes:
                 self.notes.append(DEDUCED)
             yield answer
@@ -136,6 +136,10 @@ class SampleReader:
         if given is None and begin:
             self.notes.append("no task configuration: a space before each choice is taken as the delimiter")
         return wanted if begin else ""
+
+
+def _reading(name: object) -> str:
+    return UNFILTERED if name in (None, "none", "") else as_text(name)
 
 
 # Generated texts and single continuations: graded by the harness
