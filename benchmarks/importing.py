@@ -90,7 +90,7 @@ def write_log(folder: Path, records: int) -> Path:
 
 
 def timed(*arguments: str) -> Timed:
-    """One command: seconds from start to end, and the most memory that it held."""
+    """One command: seconds from start to end, those of processors, and the most memory that it held."""
     start = time.monotonic()
     child = os.posix_spawn(
         sys.executable,
@@ -101,7 +101,11 @@ def timed(*arguments: str) -> Timed:
     _, status, usage = os.wait4(child, 0)
     if status:
         sys.exit(f"veridical {' '.join(arguments)} failed")
-    return {"seconds": time.monotonic() - start, "megabytes": usage.ru_maxrss * 1024 / 1e6}
+    return {
+        "seconds": time.monotonic() - start,
+        "processor_seconds": usage.ru_utime + usage.ru_stime,
+        "megabytes": usage.ru_maxrss * 1024 / 1e6,
+    }
 
 
 def main() -> None:
@@ -128,6 +132,7 @@ def main() -> None:
     table = {
         what: {
             "seconds": round(float(np.median([one["seconds"] for one in runs])), 2),
+            "processor_seconds": round(float(np.median([one["processor_seconds"] for one in runs])), 2),
             "megabytes": round(max(one["megabytes"] for one in runs)),
             "limit": {"seconds": LIMITS[what][0], "megabytes": LIMITS[what][1]},
         }

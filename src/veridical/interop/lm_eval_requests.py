@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from veridical.interop.answer import as_text, number
@@ -31,16 +32,19 @@ def requests_of(record: Mapping[str, Any]) -> Requests | None:
     return Requests(contexts, None, returned)
 
 
-_DIGITS = list("0123456789")
-
-
 def _in_order(value: Any) -> list[Any]:
     """`gen_args_0`, `gen_args_1`, ... and `arg_0`, `arg_1` in the order of their numbers."""
     if not isinstance(value, dict):
         return value if isinstance(value, list) else [value]
-    if len(value) <= 10 and [key[-1:] for key in value] == _DIGITS[: len(value)]:
+    if _are_in_order(tuple(value)):
         return list(value.values())
     return [inner for _, inner in sorted(value.items(), key=lambda pair: _trailing(pair[0]))]
+
+
+@lru_cache(maxsize=1024)
+def _are_in_order(names: tuple[str, ...]) -> bool:
+    numbers = [_trailing(name) for name in names]
+    return numbers == sorted(numbers)
 
 
 def _trailing(name: str) -> int:
