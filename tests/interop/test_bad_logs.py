@@ -318,3 +318,13 @@ def test_a_task_with_a_rule_of_its_own_is_not_judged_by_likelihoods(tmp_path):
     assert origin.tasks[0].judged_by == ""
     assert any("its own acc is not what the log-likelihoods" in lack for lack in origin.tasks[0].lacks)
     assert done.study.records == ()
+
+
+def test_a_log_that_cannot_be_judged_does_not_keep_the_others_of_its_folder_out(tmp_path):
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    (folder / "a.json").write_text(json.dumps(inspect_log([{**sample(0), "scores": {}}])))
+    (folder / "b.json").write_text(json.dumps(inspect_log([sample(0), sample(1)])))
+    ((_, _, origin),) = import_logs("inspect", folder, tmp_path / "run").imported
+    assert origin.tasks[0].records == 2
+    assert any("a.json: no sample has a score" in lack for lack in origin.tasks[0].lacks)

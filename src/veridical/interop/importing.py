@@ -81,9 +81,17 @@ def import_logs(
             one.name = model
     if len(models) > 1 and target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UserError(f"{target} exists already: an import goes into a new folder; choose another --out")
+    refused: list[UserError] = []
     for position, one in enumerate(models):
         folder = target if len(models) == 1 else target / f"{slug(one.name)}-{position + 1}"
-        _write(one, folder, seed, tell)
+        try:
+            _write(one, folder, seed, tell, in_study=len(models) > 1)
+        except UserError as error:
+            refused.append(error)
+    if len(refused) == len(models):
+        raise refused[0]
+    for told in refused:
+        tell.say(f"left out: {told}")
     study = open_study(target)
     study.write()
     return Import(study)
@@ -109,7 +117,7 @@ def _joined(models: Sequence[LoggedModel]) -> list[LoggedModel]:
     return found
 
 
-def _write(model: LoggedModel, folder: Path, seed: int, progress: Progress) -> None:
+def _write(model: LoggedModel, folder: Path, seed: int, progress: Progress, *, in_study: bool) -> None:
     with RunWriter(folder) as run, _without_collector():
         written = list(_tasks(model, run, progress))
         if not written:
@@ -120,7 +128,10 @@ def _write(model: LoggedModel, folder: Path, seed: int, progress: Progress) -> N
         run.finish()
         files = [source for task in model.tasks for source in task.sources()]
         entries = tuple(entry for entry, _ in written)
-        write_manifest(run.folder, _manifest(model, entries, [task for _, task in written], files, seed))
+        manifest = _manifest(model, entries, [task for _, task in written], files, seed)
+        write_manifest(run.folder, manifest)
+        if in_study:  # named as every run in a study is
+            run.path = folder.with_name(f"{slug(model.name)}-{manifest.model.digest[:8]}")
         run.put_in_place()
 
 

@@ -67,6 +67,10 @@ def _task(log: Log, spec: Mapping[str, Any]) -> LoggedTask:
             f"{log.path} has no samples (its status is {log.status!r}): nothing can be judged; "
             "run the evaluation with its samples logged"
         )
+    if not any(held(sample.get("scores")) or held(sample.get("score")) for sample in log.samples()):
+        raise UserError(
+            f"{log.path}: no sample has a score, so that nothing can be judged; 'inspect score' gives them one"
+        )
     reported = _reported(log)
     task = LoggedTask(
         name=str(spec.get("task") or log.path.stem),
@@ -105,19 +109,14 @@ def _reported(log: Log) -> list[Reported]:
 
 def _answers(task: LoggedTask, log: Log, reported: set[str]) -> Iterator[Answer]:
     metric = next((name for name in ("accuracy", "mean") if name in reported), "accuracy")
-    repeated = scored = False
+    repeated = False
     for sample in log.samples():
         found = list(_of_sample(sample, metric))
         if not found:
             task.skipped[UNSCORED] += 1
         for answer in found:
-            scored = scored or bool(answer.metrics)
             repeated = repeated or answer.repeat > 0
             yield answer
-    if not scored:
-        raise UserError(
-            f"{log.path}: no sample has a score, so that nothing can be judged; 'inspect score' gives them one"
-        )
     if repeated:
         task.lacks.append(_FIRST_EPOCH)
 
