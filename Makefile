@@ -56,7 +56,6 @@ bench: $(VENV)/test .venv-peer/ready  ## measure speed and memory against peers 
 	$(BIN)/python benchmarks/proposals.py
 	$(BIN)/python benchmarks/importing.py
 	$(BIN)/python benchmarks/variants.py
-	$(BIN)/python benchmarks/importing.py
 	$(BIN)/python benchmarks/validity.py
 	$(BIN)/python benchmarks/evaluation.py choices --shots 5 --items 100
 

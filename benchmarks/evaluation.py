@@ -100,7 +100,7 @@ def main() -> None:
 
     from lm_eval.models.huggingface import HFLM
 
-    from veridical.interop.lm_eval_model import EngineLM
+    from veridical.interop.harness.model import EngineLM
 
     weights = smollm2_folder()
     ours = EngineLM(f"hf/{weights}", device="cpu")

@@ -11,8 +11,8 @@ import pytest
 from tests.cli.test_bad_input import fault
 from tests.interop.sampled import DATE, choice_record, text_record, write_results, write_samples
 from veridical.errors import UserError
-from veridical.interop.importing import import_logs
-from veridical.interop.records import CP1252, CUT_OFF, NOT_JSON
+from veridical.interop.imports.importing import import_logs
+from veridical.interop.imports.records import CP1252, CUT_OFF, NOT_JSON
 
 RECORDS = [choice_record(number, (-1.0, -2.0, -3.0), number % 3) for number in range(6)]
 

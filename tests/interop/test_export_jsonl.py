@@ -10,7 +10,7 @@ import pytest
 import veridical
 from tests.runs.toy import ToyModel
 from veridical.cli import main
-from veridical.interop.export_jsonl import export_jsonl
+from veridical.interop.exports.jsonl import export_jsonl
 from veridical.suites.files import read_suite
 
 

@@ -20,7 +20,7 @@ import veridical
 from tests.models import tiny
 from veridical.cli import main
 from veridical.errors import UserError
-from veridical.interop.export_lm_eval import export_lm_eval
+from veridical.interop.exports.lm_eval import export_lm_eval
 from veridical.items import Choice, Grouping, Item, Member, Suite
 from veridical.models.hf import HuggingFaceModel
 from veridical.prompts.template import Prompt

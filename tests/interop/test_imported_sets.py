@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 
 from tests.interop.sampled import choice_record, text_record, write_results, write_samples
 from veridical.errors import UserError
-from veridical.interop.importing import import_logs
+from veridical.interop.imports.importing import import_logs
 from veridical.items import Item
 from veridical.runs.judgement import Judgement
 from veridical.runs.load import open_runs

@@ -19,8 +19,8 @@ from lm_eval.tasks import TaskManager
 from tests.interop.local_tasks import write_tasks
 from tests.models import tiny
 from veridical.cli import main
-from veridical.interop import lm_eval_run
-from veridical.interop.lm_eval_run import as_json, find_tasks
+from veridical.interop.harness import run as lm_eval_run
+from veridical.interop.harness.run import as_json, find_tasks
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from lm_eval.tasks import TaskManager
 from tests.interop.local_tasks import EXAMPLES, QUESTIONS, write_tasks
 from tests.models import tiny
 from veridical.errors import UserError
-from veridical.interop.lm_eval_model import EngineLM
+from veridical.interop.harness.model import EngineLM
 from veridical.models.hf import HuggingFaceModel
 from veridical.models.protocol import LanguageModel
 

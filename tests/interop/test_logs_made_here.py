@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.interop.making_logs import N_DOCS, TASKS
-from veridical.interop.importing import Import, import_logs
+from veridical.interop.imports.importing import Import, import_logs
 from veridical.runs.judgement import Judgement
 from veridical.runs.load import open_runs
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from veridical.errors import UserError
-from veridical.interop.importing import Import, import_logs
+from veridical.interop.imports.importing import Import, import_logs
 from veridical.runs.provenance import Metric, Task
 
 DATA = Path(__file__).parents[3] / "shared" / "data"

@@ -35,7 +35,7 @@ def lm_eval(
     """Write a task folder that lm-evaluation-harness runs unchanged."""
     from veridical.cli.console import errors
     from veridical.errors import printable
-    from veridical.interop.export_lm_eval import export_lm_eval
+    from veridical.interop.exports.lm_eval import export_lm_eval
     from veridical.suites import registry
 
     read, notes = registry.read(suite, registry.Data(file=data, folder=data_dir))
@@ -49,7 +49,7 @@ def lm_eval(
 @app.command("jsonl")
 def jsonl(suite: SuiteName, out: Out, data: Data = None, data_dir: DataDir = None) -> None:
     """Write one row an item, and the suite file that 'veridical run' reads."""
-    from veridical.interop.export_jsonl import SUITE, export_jsonl
+    from veridical.interop.exports.jsonl import SUITE, export_jsonl
     from veridical.suites import registry
 
     read, notes = registry.read(suite, registry.Data(file=data, folder=data_dir))

@@ -25,7 +25,7 @@ def command(
 ) -> None:
     """Read lm-eval, Inspect or HELM logs as runs, with no model; 'veridical judge RUN --sets FIELD' goes on."""
     from veridical.cli.console import errors, measures_document, print_json, results
-    from veridical.interop.importing import import_logs
+    from veridical.interop.imports.importing import import_logs
     from veridical.report.imported import render, told
     from veridical.runs.progress import Terminal
 

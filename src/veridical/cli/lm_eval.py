@@ -74,7 +74,7 @@ def command(
     """Run tasks of lm-evaluation-harness on Veridical's engine: its numbers and its files."""
     from veridical.cli.console import print_json
     from veridical.errors import UserError
-    from veridical.interop.lm_eval_run import ModelSettings, Settings, as_json, find_tasks, run_tasks
+    from veridical.interop.harness.run import ModelSettings, Settings, as_json, find_tasks, run_tasks
     from veridical.prompts.chat import parse_template_arguments
     from veridical.runs.loading import Loading
     from veridical.runs.study import default_out

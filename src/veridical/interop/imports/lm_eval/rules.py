@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from veridical.interop.answer import Answer
+from veridical.interop.imports.answer import Answer
 
 
 def first_best(values: Sequence[float]) -> int:

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any
 
-from veridical.interop.answer import Answer, as_text, flat_fields, letters, listed, number, shared_beginning
-from veridical.interop.lm_eval_gold import gold_positions, target_readings
-from veridical.interop.lm_eval_requests import Requests, requests_of, scores_of
-from veridical.interop.lm_eval_rules import first_best, of_choices
+from veridical.interop.imports.answer import Answer, as_text, flat_fields, letters, listed, number, shared_beginning
+from veridical.interop.imports.lm_eval.gold import gold_positions, target_readings
+from veridical.interop.imports.lm_eval.requests import Requests, requests_of, scores_of
+from veridical.interop.imports.lm_eval.rules import first_best, of_choices
 from veridical.items import Status
 
 LOOKED_AT = 500

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from veridical.interop.answer import Answer, as_text, held
-from veridical.interop.lm_eval_logs import NAMELESS, Evaluation, Results, find_evaluations
-from veridical.interop.lm_eval_samples import UNFILTERED, SampleReader
-from veridical.interop.lm_eval_write_out import WriteOutReader, is_write_out
-from veridical.interop.logged import LoggedModel, LoggedTask, Reported
-from veridical.interop.records import RecordFile
+from veridical.interop.imports.answer import Answer, as_text, held
+from veridical.interop.imports.lm_eval.logs import NAMELESS, Evaluation, Results, find_evaluations
+from veridical.interop.imports.lm_eval.samples import UNFILTERED, SampleReader
+from veridical.interop.imports.lm_eval.write_out import WriteOutReader, is_write_out
+from veridical.interop.imports.logged import LoggedModel, LoggedTask, Reported
+from veridical.interop.imports.records import RecordFile
 
 HARNESS = "lm-evaluation-harness"
 NO_RESULTS = "a results file: reported numbers, task versions and settings are not known"

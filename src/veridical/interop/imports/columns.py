@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from veridical.interop.answer import Answer
+from veridical.interop.imports.answer import Answer
 from veridical.runs.imported import IMPORTED_RESPONSES
 
 

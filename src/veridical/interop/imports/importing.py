@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from veridical.errors import UserError, unknown
-from veridical.interop.helm import read_helm
-from veridical.interop.inspect_log import read_inspect
-from veridical.interop.lm_eval_import import read_lm_eval
-from veridical.interop.logged import LoggedModel, LoggedTask
-from veridical.interop.writer import RunWriter, TaskWriter
+from veridical.interop.imports.helm import read_helm
+from veridical.interop.imports.inspect_log import read_inspect
+from veridical.interop.imports.lm_eval.evaluations import read_lm_eval
+from veridical.interop.imports.logged import LoggedModel, LoggedTask
+from veridical.interop.imports.writer import RunWriter, TaskWriter
 from veridical.items import digest
 from veridical.outputs import keep_apart
 from veridical.runs.files import check_path, slug

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
-from veridical.interop.answer import held
-from veridical.interop.folders import files_in
-from veridical.interop.records import RecordFile, read_document
+from veridical.interop.imports.answer import held
+from veridical.interop.imports.folders import files_in
+from veridical.interop.imports.records import RecordFile, read_document
 
 _DATE = r"\d{4}-\d{2}-\d{2}T\d{2}[-:]\d{2}[-:]\d{2}(?:\.\d+)?"
 _RESULTS = re.compile(rf"(?P<prefix>.*?)results_(?P<date>{_DATE})\.json")

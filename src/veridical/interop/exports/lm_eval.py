@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError, unknown
-from veridical.interop.export_folder import (
+from veridical.interop.exports.folder import (
     described,
     factor_columns,
     new_folder,
@@ -22,7 +22,7 @@ from veridical.interop.export_folder import (
     set_columns,
     write_lines,
 )
-from veridical.interop.export_text import LOADER, README, task_yaml
+from veridical.interop.exports.text import LOADER, README, task_yaml
 from veridical.items import Item, Suite
 from veridical.models.protocol import Query
 from veridical.prompts.chat import Rendered, delimiter, render

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from veridical.interop.answer import Answer, number
+from veridical.interop.imports.answer import Answer, number
 from veridical.runs.provenance import Metric
 
 SAME = 1e-9

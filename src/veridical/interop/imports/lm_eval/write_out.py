@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from veridical.interop.answer import Answer, as_text, letters, shared_beginning
-from veridical.interop.lm_eval_rules import of_choices
-from veridical.interop.lm_eval_samples import UNFILTERED, UNREADABLE
+from veridical.interop.imports.answer import Answer, as_text, letters, shared_beginning
+from veridical.interop.imports.lm_eval.rules import of_choices
+from veridical.interop.imports.lm_eval.samples import UNFILTERED, UNREADABLE
 from veridical.items import Status
 
 _NUMBERED = re.compile(r"(prompt|logit)_(\d{1,9})")

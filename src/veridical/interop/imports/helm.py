@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
-from veridical.interop.answer import Answer, as_text, held, letters, listed, number
-from veridical.interop.folders import files_in
-from veridical.interop.logged import LoggedModel, LoggedTask, Reported
-from veridical.interop.records import parse_document, read_document, source_of
+from veridical.interop.imports.answer import Answer, as_text, held, letters, listed, number
+from veridical.interop.imports.folders import files_in
+from veridical.interop.imports.logged import LoggedModel, LoggedTask, Reported
+from veridical.interop.imports.records import parse_document, read_document, source_of
 from veridical.items import Status
 
 HARNESS = "HELM"

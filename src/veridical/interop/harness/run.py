@@ -17,7 +17,7 @@ from veridical.errors import UserError
 from veridical.runs.files import check_path, writable_folder
 
 if TYPE_CHECKING:
-    from veridical.interop.lm_eval_tasks import Tasks
+    from veridical.interop.harness.tasks import Tasks
 
 EXTRA = "pip install 'veridical[hf,lm-eval]'"
 
@@ -105,7 +105,7 @@ def find_tasks(names: Sequence[str], include_paths: Sequence[Path] = ()) -> Task
 
 
 def _tasks(include_paths: Sequence[Path], *, own: bool) -> Tasks:
-    from veridical.interop.lm_eval_tasks import Tasks
+    from veridical.interop.harness.tasks import Tasks
 
     return Tasks(include_paths, own=own)
 
@@ -153,7 +153,7 @@ def run_tasks(
     from lm_eval import simple_evaluate
     from lm_eval.loggers import EvaluationTracker
 
-    from veridical.interop.lm_eval_model import NAME
+    from veridical.interop.harness.model import NAME
 
     settings, model_settings = settings or Settings(), model_settings or ModelSettings()
     if out is not None and out.suffix == ".json":

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
-from veridical.interop.answer import held, listed
-from veridical.interop.records import LARGEST, parse_document, read_document, source_of
+from veridical.interop.imports.answer import held, listed
+from veridical.interop.imports.records import LARGEST, parse_document, read_document, source_of
 from veridical.runs.provenance import SourceFile
 
 MOST_BYTES = 8 << 30

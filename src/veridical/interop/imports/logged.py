@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from veridical.interop.answer import Answer
+from veridical.interop.imports.answer import Answer
 from veridical.runs.provenance import SourceFile
 
 Reported = tuple[str, str, float]

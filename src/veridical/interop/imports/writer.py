@@ -18,9 +18,9 @@ import polars as pl
 from pydantic_core import to_json
 
 from veridical.errors import UserError
-from veridical.interop.answer import Answer, as_text, number
-from veridical.interop.columns import list_column, score_column
-from veridical.interop.tally import Tallies
+from veridical.interop.imports.answer import Answer, as_text, number
+from veridical.interop.imports.columns import list_column, score_column
+from veridical.interop.imports.tally import Tallies
 from veridical.items import Item, Mode, Suite, digest
 from veridical.prompts.template import Prompt
 from veridical.runs.files import add_part, make_folder, parquet_bytes, replace, unwritable

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from veridical.interop.answer import as_text, number
+from veridical.interop.imports.answer import as_text, number
 
 
 @dataclass(frozen=True, slots=True)

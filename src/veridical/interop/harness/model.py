@@ -26,7 +26,7 @@ from veridical.engine.likeliest import Likeliest
 from veridical.engine.memory import TooLargeError
 from veridical.engine.plain import PlainGenerator
 from veridical.errors import UserError
-from veridical.interop.greedy import StopText, is_plain_greedy
+from veridical.interop.harness.greedy import StopText, is_plain_greedy
 from veridical.models import load
 from veridical.models.hf import HuggingFaceModel
 from veridical.models.protocol import LanguageModel, TokenSequence

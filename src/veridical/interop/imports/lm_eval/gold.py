@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from veridical.interop.answer import as_text
+from veridical.interop.imports.answer import as_text
 
 
 def gold_positions(target: object, texts: Sequence[str], *, index_first: bool) -> tuple[int, ...]:

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
-from veridical.interop.answer import Answer, as_text, flat_fields, held, letters, listed
-from veridical.interop.folders import files_in
-from veridical.interop.inspect_file import Log, read_log
-from veridical.interop.logged import LoggedModel, LoggedTask, Reported
+from veridical.interop.imports.answer import Answer, as_text, flat_fields, held, letters, listed
+from veridical.interop.imports.folders import files_in
+from veridical.interop.imports.inspect_file import Log, read_log
+from veridical.interop.imports.logged import LoggedModel, LoggedTask, Reported
 from veridical.items import Status
 from veridical.runs.imported import CORRECT, INCORRECT
 

@@ -1,0 +1,1 @@
+"""Suites in the forms that others read."""

@@ -1,0 +1,1 @@
+"""lm-evaluation-harness's own tasks on our engine."""

@@ -1,0 +1,1 @@
+"""Other harnesses' logs, read and stored as runs."""

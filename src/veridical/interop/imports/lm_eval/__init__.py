@@ -1,0 +1,1 @@
+"""Logs of lm-evaluation-harness, 0.3 to 0.4.13."""
