@@ -27,6 +27,7 @@ from veridical.prompts.template import Prompt
 from veridical.runs.plan import limited
 from veridical.suites.files import read_suite, write_suite
 from veridical.suites.merge import prompts as merge
+from veridical.suites.registry import Data, read
 
 BREAK = tiny.TEMPLATE.replace("<|assistant|>{% endif", "<|assistant|>\n{% endif")
 """A template that ends with a line break, as most do."""
@@ -147,6 +148,25 @@ def test_the_harness_finds_what_a_run_finds(name: str, kind: str, tmp_path: Path
     assert results["acc,none"] == pytest.approx(sum(right) / len(right))
 
 
+PUBLISHED = Path(__file__).parents[1] / "suites" / "commonsense" / "published"
+
+
+@pytest.mark.parametrize("name", ["winogrande", "piqa-pairs", "blimp", "timedial", "false-beliefs"])
+def test_the_harness_finds_of_a_benchmark_what_a_run_finds(name: str, tmp_path: Path) -> None:
+    """Contexts a choice, pairs of rows, whole sentences, several right answers, conditions."""
+    suite, _ = read(name, Data(folder=PUBLISHED))
+    model = model_of(None)
+    exported = export_lm_eval(suite, tmp_path / "tasks")
+    samples, results = harnessed(tmp_path / "tasks", exported.tasks[-1], model)
+    scores = ran(suite, model, tmp_path / "study", suite.prompts[0].name)
+    items = [item for item in suite.items if item.gold]
+    assert set(samples) == {item.id for item in items}
+    for item in items:
+        assert samples[item.id][: len(item.choices)] == pytest.approx(scores[item.id], abs=1e-3)
+    right = [item.labels[_best(scores[item.id])] in item.gold for item in items]
+    assert results["acc,none"] == pytest.approx(sum(right) / len(right))
+
+
 def _best(scores: list[float]) -> int:
     return scores.index(max(scores))
 
@@ -164,6 +184,55 @@ def test_a_template_that_ends_with_a_line_break_shifts_all_choices_alike(tmp_pat
         assert shift == pytest.approx([shift[0]] * 3, abs=1e-3)
         assert shift[0] < -0.1  # a model of random weights foresees no line break
         assert _best(samples[item]) == _best(scores[item])
+
+
+ODD = (
+    "one line\u2028another\x85and a third",
+    "{{ user }} {% if so %} \\ \" ' #: &a *b",
+    "  spaces about  ",
+    "12",
+    "café 漢字 😀\ttab",
+    "two\n\nbreaks\n",
+)
+"""Texts that line readers, YAML, templates and tokenizers may take for something else."""
+
+
+def test_texts_of_every_kind_reach_the_harness_as_they_are(tmp_path: Path) -> None:
+    """Also where they are the suite's own name, citation and prompts."""
+    items = tuple(
+        Item(
+            fields={"text": text},
+            choices=(Choice(label="1", continuation="7"), Choice(label="2", continuation="{{ gold }}")),
+            gold=("1",),
+        )
+        for text in ODD
+    )
+    prompts = (
+        Prompt(name="odd", system="Say.\n{{ '{{' }} system }}", user="{{ text }}"),
+        Prompt(name="bare", user="{{ text }}\nAnswer:", plain=True),
+    )
+    named = "line\u2028or\x85\x7f\ufeff" + "".join(ODD)
+    suite = Suite(name="a/b: ü", version="1", title=named, citation=named, prompts=prompts, items=items)
+    exported = export_lm_eval(suite, tmp_path / "tasks")
+    assert exported.tasks == tuple(f"veridical_a-b_{name}" for name in ("odd", "odd_plain", "bare"))
+    for task, prompt in zip(exported.tasks, ("odd", "odd", "bare"), strict=True):
+        model = model_of(tiny.TEMPLATE if task.endswith("odd") else None)
+        samples, _ = harnessed(tmp_path / "tasks", task, model, apply_chat_template=task.endswith("odd"))
+        scores = ran(suite, model, tmp_path / task, prompt)
+        for item in items:
+            assert samples[item.id] == pytest.approx(scores[item.id], abs=1e-3), item.fields["text"]
+    text = (tmp_path / "tasks" / "veridical_a-b_odd.yaml").read_text(encoding="utf-8").replace("!function ", "")
+    assert yaml.safe_load(text)["metadata"]["citation"] == suite.citation
+
+
+def test_prompts_whose_names_end_alike_are_tasks_of_their_own(tmp_path: Path) -> None:
+    names = ("p", "P", "p!", "p_plain", "p_order1", "甲", "乙")
+    prompts = tuple(Prompt(name=name, user=f"{number}: {{{{ text }}}}") for number, name in enumerate(names))
+    suite = own_file().model_copy(update={"prompts": prompts})
+    exported = export_lm_eval(suite, tmp_path / "tasks", orders=2)
+    assert len({task.casefold() for task in exported.tasks}) == len(exported.tasks) == len(names) * 2 * 2
+    for number, task in enumerate(exported.tasks[::4]):
+        assert rows(tmp_path / "tasks", task)[0]["user"].startswith(f"{number}: ")
 
 
 def test_label_orders_are_tasks_of_their_own(tmp_path: Path) -> None:

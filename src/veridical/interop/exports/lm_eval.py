@@ -8,6 +8,7 @@ a template that takes no system turn) is told in the folder's README.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,9 @@ PREFIX = "veridical"
 
 METRICS = {"char": "acc_norm", "byte": "acc_bytes", "unconditional": "acc_mutual_info"}
 """The harness's metric that is a suite's normalisation, beside `acc`, the summed log-likelihood."""
+
+_ENDINGS = re.compile(r"(_order[0-9]+)?(_plain)?$")
+"""What a prompt's name is given here, and may end with of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +93,9 @@ def export_lm_eval(suite: Suite, out: Path, *, prompts: Sequence[str] | None = N
     sets, factors = set_columns(suite), factor_columns(items)
     tasks: list[_Task] = []
     with new_folder(out) as folder:
-        for prompt in chosen:
+        for prompt, stem in zip(chosen, _stems(suite, chosen), strict=True):
             for order in range(len(rotations(items[0].labels, orders))):
-                rows, made = _rows(suite, items, prompt, order)
+                rows, made = _rows(suite, items, prompt, stem, order)
                 write_lines(folder / made[0].file, ({**row, **sets[row["id"]], **factors[row["id"]]} for row in rows))
                 tasks += made
         _write_rest(folder, suite, tasks, notes)
@@ -113,9 +117,26 @@ def _chosen(suite: Suite, names: Sequence[str] | None) -> tuple[list[Prompt], li
     return [prompt for prompt in fitting if names is None or prompt.name in names], notes
 
 
-def _rows(suite: Suite, items: Sequence[Item], prompt: Prompt, order: int) -> tuple[list[dict[str, Any]], list[_Task]]:
+def _stems(suite: Suite, prompts: Sequence[Prompt]) -> list[str]:
+    """Each prompt's name of a task, without endings: no two alike, also where letters are told apart by case alone."""
+    stems: list[str] = []
+    taken: set[str] = set()
+    for prompt in prompts:
+        stem = name = slug(prompt.name, 80)
+        count = 1
+        while (bare := _ENDINGS.sub("", stem.casefold())) in taken:
+            count += 1
+            stem = f"{name}-{count}"
+        taken.add(bare)
+        stems.append(f"{PREFIX}_{slug(suite.name, 80)}_{stem}")
+    return stems
+
+
+def _rows(
+    suite: Suite, items: Sequence[Item], prompt: Prompt, stem: str, order: int
+) -> tuple[list[dict[str, Any]], list[_Task]]:
     """The rows of a prompt's file, and the tasks that read them."""
-    name = f"{PREFIX}_{slug(suite.name, 80)}_{slug(prompt.name, 80)}" + (f"_order{order}" if order else "")
+    name = stem + (f"_order{order}" if order else "")
     several = any(len(item.gold) > 1 for item in items)
     rows: list[dict[str, Any]] = []
     joins: dict[str, set[str]] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 
 LOADER = '''"""Reads a task's rows from the JSONL file beside this one, wherever this folder lies."""
@@ -15,7 +16,7 @@ import datasets
 
 def load(file, **settings):
     text = (Path(__file__).parent / file).read_text(encoding="utf-8")
-    rows = [json.loads(line) for line in text.splitlines()]
+    rows = [json.loads(line) for line in text.split("\\n") if line]
     return datasets.DatasetDict({"test": datasets.Dataset.from_list(rows)})
 '''
 
@@ -81,5 +82,11 @@ def task_yaml(
         "metric_list": [{"metric": metric, "aggregation": "mean", "higher_is_better": True} for metric in metrics],
         "metadata": dict(metadata),
     }
-    lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in entries.items()]
+    lines = [f"{key}: {_quoted(value)}" for key, value in entries.items()]
     return "\n".join(["custom_dataset: !function dataset.load", *lines]) + "\n"
+
+
+def _quoted(value: object) -> str:
+    """A value as JSON that YAML reads alike: what YAML takes for a line break, or takes not at all, is escaped."""
+    text = json.dumps(value, ensure_ascii=False)
+    return re.sub("[\\x7f-\\x9f\\u2028\\u2029\\ufeff\\ufffe\\uffff]", lambda found: f"\\u{ord(found[0]):04x}", text)
