@@ -146,6 +146,9 @@ def test_tasks_of_the_user_s_are_found_without_reading_the_harness_s_own(folder:
         (["--tasks", "questions", "--limit", "0"], "--limit 0: give a number of documents, or a share"),
         (["--tasks", "questions", "--limit", "nan"], "--limit nan: give a number of documents"),
         (["--tasks", "broken"], "the harness cannot load broken: "),
+        (["--tasks", "torn"], "own/torn.yaml is no YAML, or names its task otherwise ('task: torn')"),
+        (["--tasks", "wrong"], "the harness stopped at "),
+        (["--tasks", "wrong"], "helper: RuntimeError: boom; is the task's code in order"),
         (["--tasks", "unsafe"], "task 'unsafe' runs code that the model writes: give --confirm-run-unsafe-code"),
         (
             ["--tasks", "questions_one_shot", "--num-fewshot", "9"],
@@ -165,6 +168,10 @@ def test_what_is_wrong_is_one_line(
     (own / "broken.yaml").write_text(broken, encoding="utf-8")
     unsafe = text.replace("task: questions", "task: unsafe\nunsafe_code: true")
     (own / "unsafe.yaml").write_text(unsafe, encoding="utf-8")
+    (own / "torn.yaml").write_text("task: [x\n", encoding="utf-8")
+    wrong = text.replace("task: questions", "task: wrong\nprocess_results: !function helper.boom")
+    (own / "wrong.yaml").write_text(wrong, encoding="utf-8")
+    (own / "helper.py").write_text("def boom(*given):\n    raise RuntimeError('boom')\n", encoding="utf-8")
     given = [] if "--model" in arguments else ["--model", model]
     # The harness's own tasks are left out: reading them takes ten seconds each time.
     tasks = lm_eval_run._tasks
@@ -216,6 +223,16 @@ def test_without_the_harness_the_command_says_what_to_install(
     assert err == (
         "veridical: the harness's tasks need lm-eval, which is not installed: pip install 'veridical[hf,lm-eval]'\n"
     )
+
+
+def test_a_fault_of_ours_keeps_its_traceback(
+    folder: Path, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from veridical.interop.harness.model import EngineLM
+
+    monkeypatch.setattr(EngineLM, "_sequence", lambda *given: [][0])
+    with pytest.raises(IndexError):
+        called(capsys, "--tasks", "questions", "--model", model, "--include-path", folder, "--out", tmp_path / "o")
 
 
 def test_numbers_that_json_has_not_become_null() -> None:

@@ -289,6 +289,78 @@ def test_a_checkpoint_s_own_penalty_counts(folder: Path) -> None:
     assert [came for _, came in responses(mine)] != [came for _, came in responses(plain)]
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"until": [""], "max_gen_toks": 12},
+        {"until": ["zz"], "max_gen_toks": 40, "eos_token_id": 300},
+        {"until": "t", "max_new_tokens": 12, "temperature": 0.0},
+        {"max_tokens": 12},
+    ],
+    ids=["an empty stop", "an end of text of its own", "one stop", "no stop"],
+)
+@pytest.mark.parametrize("kind", ["llama", "llama with bos"])
+def test_settings_of_a_task_are_read_as_the_harness_reads_them(kind: str, settings: dict[str, Any]) -> None:
+    """Texts that begin, end and are cut in ways that tokenizers mind."""
+    model = model_of(kind)
+    contexts = ["The boats carry", "The boats carry ", "x " * 400, "漢字\n", "<s>The"]
+    written = [
+        lm.generate_until([Instance("generate_until", {}, (text, dict(settings)), 0) for text in contexts], True)
+        for lm in (EngineLM(model), theirs(model, batch_size=1))
+    ]
+    assert written[0] == written[1]
+    if settings["until"] == [""] if "until" in settings else False:
+        assert all(len(text) <= len("unknown") for text in written[0])
+
+
+def test_a_checkpoint_s_own_limit_goes_before_the_task_s_as_in_the_harness() -> None:
+    """Transformers takes `max_new_tokens` of a checkpoint's generation settings before the harness's `max_length`."""
+    model = model_of("llama")
+    request = Instance("generate_until", {}, ("The boats carry", {"until": ["zz"], "max_gen_toks": 12}), 0)
+    (free,) = EngineLM(model).generate_until([request], True)
+    model.engine.model.generation_config.max_new_tokens = 5
+    mine, other = (lm.generate_until([request], True) for lm in (EngineLM(model), theirs(model, batch_size=1)))
+    assert mine == other
+    assert free.startswith(mine[0])
+    assert len(mine[0]) < len(free)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"max_gen_toks": 0}, "give max_gen_toks=N with N of 1 or more"),
+        ({"max_gen_toks": "4,do_sample=true"}, "invalid literal for int.*; change --gen-kwargs or the task's"),
+        ({"temperature": "hot"}, "could not convert string to float: 'hot'; change --gen-kwargs"),
+        ({"until": None}, "'until' must be a text or a list of texts"),
+        ({"until": [3]}, "'until' must be a text or a list of texts"),
+        ({"nonsense": 3}, r"hf model cannot generate \(ValueError: .*nonsense.*: it was given these settings"),
+        ({"num_return_sequences": 2}, r"hf model cannot generate \(ValueError: .*num_return_sequences"),
+    ],
+)
+def test_settings_that_nothing_generates_under_are_one_line(settings: dict[str, Any], words: str) -> None:
+    request = Instance("generate_until", {}, ("The boats carry", {"max_gen_toks": 4} | settings), 0)
+    with pytest.raises(UserError, match=words):
+        EngineLM(model_of("llama")).generate_until([request], True)
+
+
+def test_a_prompt_of_nothing_is_one_line() -> None:
+    """Without a beginning of text there is no token to begin from."""
+    request = Instance("generate_until", {}, ("", {"max_gen_toks": 4}), 0)
+    with pytest.raises(UserError, match="it was given a prompt without a token"):
+        EngineLM(model_of("llama")).generate_until([request], True)
+
+
+def test_chats_that_no_template_puts_are_one_line() -> None:
+    model = model_of("llama")
+    chat = [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]
+    model.encoder.tokenizer.chat_template = "{{ raise_exception('roles must alternate') }}"
+    with pytest.raises(UserError, match="refuses turns of user, user: roles must alternate; try --no-fewshot"):
+        EngineLM(model).apply_chat_template(chat)
+    model.encoder.tokenizer.chat_template = None
+    with pytest.raises(UserError, match="model 'llama' has no chat template: leave out --apply-chat-template"):
+        EngineLM(model).apply_chat_template(chat)
+
+
 def test_answers_are_cached_by_the_harness(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = model_of("llama")
     tasks = ["questions", "rolling", "written"]

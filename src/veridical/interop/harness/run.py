@@ -6,7 +6,8 @@ import contextlib
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib.util import find_spec
@@ -124,8 +125,16 @@ def _matching(tasks: Tasks, wanted: Sequence[str]) -> list[str]:
         elif matches := tasks.match_tasks([name]):
             found.update(dict.fromkeys(matches))
         else:
-            raise _unknown(name, tasks.all_tasks)
+            raise _unreadable(name, tasks.include_paths) or _unknown(name, tasks.all_tasks)
     return list(found)
+
+
+def _unreadable(name: str, folders: Sequence[Path]) -> UserError | None:
+    """The harness passes over a file that is no YAML, without a word."""
+    files = [file for folder in folders for file in sorted(folder.rglob("*.yaml")) if file.stem == name]
+    if not files:
+        return None
+    return UserError(f"unknown task {name!r}: {files[0]} is no YAML, or names its task otherwise ('task: {name}')")
 
 
 def _unknown(name: str, known: Sequence[str]) -> UserError:
@@ -189,12 +198,31 @@ def run_tasks(
         return found
 
     if out is None:
-        results = evaluate()
+        with _told():
+            results = evaluate()
         return Evaluated(model, results, results.pop("samples", {}))
     with writable_folder(out):
-        results = evaluate()
+        with _told():
+            results = evaluate()
         samples = results.pop("samples", {})
         return Evaluated(model, results, samples, _saved(tracker, out, results, samples))
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    """Tell in one line what went wrong in the harness or in a task's own code; faults of ours keep their traceback."""
+    try:
+        yield
+    except (UserError, OSError):
+        raise
+    except Exception as error:
+        modules = [str(frame.f_globals.get("__name__")) for frame, _ in traceback.walk_tb(error.__traceback__)]
+        if any(name.startswith("veridical.") and name != __name__ for name in modules):
+            raise
+        raise UserError(
+            f"the harness stopped at {modules[-1]}: {type(error).__name__}: {error}; is the task's code in order, and "
+            "does it take these settings?"
+        ) from error
 
 
 def _saved(tracker: Any, out: Path, results: dict[str, Any], samples: dict[str, Any]) -> tuple[Path, ...]:

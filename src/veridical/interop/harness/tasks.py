@@ -21,6 +21,7 @@ class Tasks(TaskManager):  # type: ignore[misc]  # the harness has no types
 
     def __init__(self, include_paths: Sequence[Path] = (), *, own: bool = True) -> None:
         super().__init__(include_path=[str(path) for path in include_paths] or None, include_defaults=own)
+        self.include_paths = tuple(include_paths)
         self._ready: dict[str, Any] | None = None
         self._unsafe: list[str] = []
         self._examples: dict[str, int] = {}
