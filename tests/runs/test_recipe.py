@@ -93,7 +93,21 @@ def test_the_four_studies_ask_what_the_papers_asked() -> None:
     [
         ({"modles": []}, "unknown key 'modles': did you mean 'models'?"),
         ({"schema": "veridical.suite/1"}, "not a recipe: it must say 'schema: veridical.recipe/1'"),
-        ({"models": []}, "models: Tuple should have at least 1 item"),
+        ({"models": []}, "models: the list is empty; give one at least"),
+        ({"models": "smollm2"}, "models: a list is needed, as in [a, b]"),
+        ({"models": ["smollm2"]}, "models[1]: a mapping is needed, as in {key: value}"),
+        ({"models": [{"name": 3}]}, "models[1].name: a model's name is a text, as in hf/ORG/NAME"),
+        ({"models": [{"name": "smollm2", "billions": "8B"}]}, "models[1].billions: Input should be a valid number"),
+        ({"models": [{"name": "smollm2", "billions": True}]}, "models[1].billions: Input should be a valid number"),
+        ({"models": [{"name": "smollm2", "billions": float("inf")}]}, "models[1].billions: Input should be a finite"),
+        ({"name": 3}, "name: a text is needed"),
+        ({"steps": ["ask"]}, "steps[1]: a mapping is needed, as in {key: value}"),
+        ({"steps": [{"ask": {}}]}, "steps[1].ask.suites: is missing"),
+        ({"steps": [{"ask": {"suites": [""]}}]}, "steps[1].ask.suites[1]: the text is empty"),
+        ({"steps": [{"ask": {"suites": ["evidence"], "data": "perhaps"}}]}, "steps[1].ask.data: true or false"),
+        ({"steps": [{"ask": {"suites": ["evidence"], "shots": 2}}]}, "steps[1].ask: shots: suite 'evidence' has no"),
+        ({"steps": [{"ask": {"suites": ["evidence"], "data": True}}]}, "steps[1].ask: data: suite 'evidence' reads no"),
+        ({"steps": [{"readout": {"suite": "evidence", "data": True}}]}, "steps[1].readout: data: suite 'evidence'"),
         ({"models": [{"name": "meta-llama/Llama"}]}, "models[1]: 'meta-llama/Llama' is no name of a model: write hf/"),
         ({"models": [{"nmae": "smollm2"}]}, "unknown key 'nmae' in models[1]: did you mean 'name'?"),
         ({"models": [{"name": "smollm2", "billions": -1}]}, "models[1].billions: Input should be greater than 0"),
@@ -126,6 +140,10 @@ def test_the_four_studies_ask_what_the_papers_asked() -> None:
         ({"steps": [{"ask": {"suites": ["variants.jsonl"]}}]}, "steps[1].ask: unknown suite 'variants.jsonl'"),
         ({"steps": [{"vary": {"proposers": ["minilm-mlm"], "writes": "../v.jsonl"}}]}, "steps[1].vary.writes:"),
         (
+            {"steps": [{"vary": {"proposers": ["minilm-mlm"]}}, {"vary": {"proposers": ["minilm-mlm"]}}]},
+            "steps[2].vary: writes: an earlier step writes 'variants.jsonl' too",
+        ),
+        (
             {
                 "steps": [
                     {"ask": {"suites": ["evidence"]}},
@@ -149,7 +167,12 @@ def test_what_is_wrong_with_a_recipe_is_told_with_its_place(
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("- a\n- b\n", "not a recipe"), ("a: [1\n", "no YAML"), ("schema: 1\nschema: 2\n", "named twice")],
+    [
+        ("- a\n- b\n", "not a recipe"),
+        ("a: [1\n", "no YAML"),
+        ("schema: 1\nschema: 2\n", "named twice"),
+        (f"{yaml.safe_dump(SMALL)}2: x\n", "the key 2 is no text: put quotes around it"),
+    ],
 )
 def test_a_file_that_is_no_recipe_is_refused(text: str, words: str, tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
@@ -400,6 +423,34 @@ def test_options_that_the_recipe_says_are_refused(
     path = written(tmp_path / "small.yaml")
     assert main(["run", str(path), *arguments, "--out", str(tmp_path / "s")]) == 2
     assert words in capsys.readouterr().err
+    assert not (tmp_path / "s").exists()
+
+
+def test_a_file_that_only_a_readout_reads_is_read(tmp_path: Path) -> None:
+    steps = [{"readout": {"suite": "imperfective", "data": True}}]
+    with pytest.raises(UserError, match=r"none\.json: no such file"):
+        follow(recipe_of(steps=steps), tmp_path / "s", Given([ToyModel()], data=tmp_path / "none.json"))
+
+
+def test_a_benchmark_is_read_out_over_the_user_s_copy(tmp_path: Path) -> None:
+    folder = tmp_path / "copies"
+    folder.mkdir()
+    (folder / "piqa.jsonl").write_text("{torn\n", encoding="utf-8")
+    with pytest.raises(UserError, match=r"piqa\.jsonl, line 1"):
+        follow(recipe_of(steps=[{"readout": {"suite": "piqa"}}]), tmp_path / "s", Given([ToyModel()], data_dir=folder))
+
+
+def test_a_step_that_reads_its_own_suite_reads_no_file(tmp_path: Path) -> None:
+    steps = [{"vary": {"proposers": ["minilm-mlm"], "suite": "evidence"}}]
+    with pytest.raises(UserError, match="no step of recipe 'small' reads a file"):
+        follow(recipe_of(steps=steps), tmp_path / "s", Given([ToyModel()], data=tmp_path / "x.json"))
+
+
+def test_a_proposer_that_cannot_be_had_leaves_no_folder(tmp_path: Path) -> None:
+    pytest.importorskip("spacy")
+    steps = [{"vary": {"proposers": [f"hf/{tmp_path}/none"], "suite": "imperfective"}}]
+    with pytest.raises(UserError, match="none"):
+        follow(recipe_of(steps=steps), tmp_path / "s", Given([ToyModel()]))
     assert not (tmp_path / "s").exists()
 
 

@@ -86,17 +86,21 @@ class _Follower:
         Copy(folder=self.given.data_dir)
         for step in self.recipe.steps:
             if step.vary is not None and not step.vary.suite and self.given.data is None:
-                raise UserError(f"recipe {self.recipe.name!r} needs a file, --data FILE: {self.recipe.data}")
-        takes_file = any(s.vary is not None or (s.ask and s.ask.data) for s in self.recipe.steps)
+                raise UserError(f"recipe {self.recipe.name!r} needs a file, --data FILE{self._data()}")
+        takes_file = any(_takes_file(step.what) for step in self.recipe.steps)
         if self.given.data is not None and not takes_file:
             raise UserError(f"--data {self.given.data}: no step of recipe {self.recipe.name!r} reads a file")
+
+    def _data(self) -> str:
+        """What the recipe says of the user's file or folder, after what asks for it."""
+        return f": {self.recipe.data}" if self.recipe.data else ""
 
     def _ask(self, ask: Ask, models: Sequence[str | LanguageModel]) -> int:
         suites = [suite for name in ask.suites if (suite := self._suite(name, ask)) is not None]
         if not suites:
             raise UserError(
                 f"recipe {self.recipe.name!r}: there is no copy of any of {', '.join(ask.suites)}; "
-                f"give a folder of published files with --data-dir: {self.recipe.data}"
+                f"give a folder of published files with --data-dir{self._data()}"
             )
         return run(
             suites,
@@ -138,14 +142,16 @@ class _Follower:
 
     def _readout(self, wanted: Readout, models: Sequence[str | LanguageModel]) -> int:
         from veridical.readouts.readout import FITTED_ON, readout
-        from veridical.suites.registry import load
+        from veridical.suites.registry import Data, benchmarks, read
 
         whole = wanted.suite in FITTED_ON
         if whole and self.given.limit is not None:
             self.progress.say(f"--limit: {wanted.suite} is read out whole")
-        data = self.given.data if wanted.data else None
+        data = Data(self.given.data if wanted.data else None)
+        if wanted.suite in benchmarks():
+            data = Data(data.file, self.given.data_dir)
         return readout(
-            wanted.suite if data is None else load(wanted.suite, data),
+            wanted.suite if data == Data() else read(wanted.suite, data)[0],
             model=list(models),
             prompt=wanted.prompt,
             layer=wanted.layer,
@@ -176,11 +182,12 @@ class _Follower:
         seeds = named_suite(wanted.suite) if wanted.suite else read_files([Path(str(self.given.data))])
         for note in seeds.notes:
             self.progress.say(note)
+        loaded, tagger = [proposers.load(name) for name in wanted.proposers], load_tagger(None)
         make_folder(self.out)
         varied = vary(
             seeds,
-            proposers=[proposers.load(name) for name in wanted.proposers],
-            tagger=load_tagger(None),
+            proposers=loaded,
+            tagger=tagger,
             out=path,
             settings=Settings(min_ratio=wanted.min_ratio, max_variants=wanted.max_variants, seed=self.given.seed),
             limit=self.given.limit,
@@ -210,6 +217,17 @@ class _Follower:
             replace(folder / "models.csv", _models_csv(described))
         command = ["veridical", "validity", str(self.out), "--roles", str(folder / "roles.yaml")]
         self.progress.say(f"next, once families and sizes are right: {shlex.join(command)}")
+
+
+def _takes_file(what: Ask | Readout | Vary | Validity | None) -> bool:
+    """Whether a step reads the file of --data."""
+    match what:
+        case Ask(data=data) | Readout(data=data):
+            return data
+        case Vary(suite=suite):
+            return not suite
+        case _:
+            return False
 
 
 def _told(what: Ask | Readout | Vary | Validity | None) -> str:

@@ -35,7 +35,7 @@ class Model(Frozen):
 
     name: Name
     family: str = ""
-    billions: float | None = Field(default=None, gt=0)
+    billions: float | None = Field(default=None, gt=0, allow_inf_nan=False, strict=True)
     api: bool = False
     ours: bool = False
 
@@ -192,7 +192,24 @@ def _fault(error: ValidationError) -> str:
         told = f"did you mean {hint[0]!r}?" if hint else f"known: {', '.join(known)}"
         where = _place(location[:-1])
         return f"unknown key {str(location[-1])!r}{f' in {where}' if where else ''}: {told}"
-    return f"{place}: {fault['msg'].removeprefix('Value error, ')}" if place else fault["msg"]
+    told = _TOLD.get(fault["type"]) or fault["msg"].removeprefix("Value error, ")
+    if fault["type"] == "invalid_key":
+        place = _place(location[:-1])  # the last part is pydantic's own
+        told = f"the key {fault['input']!r} is no text: put quotes around it"
+    return f"{place}: {told}" if place else told
+
+
+_TOLD = {
+    "tuple_type": "a list is needed, as in [a, b]",
+    "dict_type": "a mapping is needed, as in {key: value}",
+    "model_type": "a mapping is needed, as in {key: value}",
+    "too_short": "the list is empty; give one at least",
+    "string_type": "a text is needed (a number in quotes is one)",
+    "string_too_short": "the text is empty",
+    "missing": "is missing",
+    "bool_parsing": "true or false is needed",
+}
+"""What pydantic says of Python's types, said of YAML's."""
 
 
 def _place(location: Iterable[str | int]) -> str:
@@ -232,25 +249,40 @@ def _unknown_names(recipe: Recipe) -> Iterator[tuple[str, str]]:
     for number, step in enumerate(recipe.steps, 1):
         place = f"steps[{number}]"
         match step.what:
-            case Ask(suites=suites, prompts=prompts):
+            case Ask(suites=suites, prompts=prompts, shots=shots, data=data):
                 for name in suites:
                     if name not in known | written:
                         yield f"{place}.ask", _unknown("suite", name, known | written)
+                    elif shots and name not in benchmarks():
+                        yield f"{place}.ask", f"shots: suite {name!r} has no examples to show; benchmarks do"
+                    elif data and not _reads_file(name):
+                        yield f"{place}.ask", f"data: suite {name!r} reads no file of yours"
                 yield from ((f"{place}.ask", message) for message in _unknown_prompts(suites, prompts or ()))
-            case Readout(suite=name, prompt=prompt):
+            case Readout(suite=name, prompt=prompt, data=data):
                 if name not in known:
                     yield f"{place}.readout", _unknown("suite", name, known)
+                elif data and not _reads_file(name):
+                    yield f"{place}.readout", f"data: suite {name!r} reads no file of yours"
                 given = () if prompt is None else (prompt,)
                 yield from ((f"{place}.readout", message) for message in _unknown_prompts((name,), given))
             case Vary(suite=name, writes=writes):
                 if name and name not in known:
                     yield f"{place}.vary", _unknown("suite", name, known)
+                if writes in written:
+                    yield f"{place}.vary", f"writes: an earlier step writes {writes!r} too; name another file"
                 written.add(writes)
             case Validity() as validity:
                 asked = {name for one in recipe.steps if one.ask for name in one.ask.suites}
                 for column in validity.columns:
                     if (name := column.partition("/")[0]) not in asked:
                         yield f"{place}.validity", f"{column!r}: no step asks {_unknown('suite', name, asked)[8:]}"
+
+
+def _reads_file(suite: str) -> bool:
+    """Whether a suite takes its items from the user's file."""
+    from veridical.suites.registry import BUILT_IN, benchmarks
+
+    return suite in benchmarks() or (suite in BUILT_IN and BUILT_IN[suite].read_data is not None)
 
 
 def _unknown_prompts(suites: Iterable[str], prompts: Iterable[str]) -> Iterator[str]:
