@@ -29,11 +29,7 @@ def under(answering: Answering, normalisation: str) -> Answering | None:
         pl.col("scores").list.len() == pl.col("labels").list.len(),
         *(pl.col(name).list.len() == pl.col("scores").list.len() for name in LENGTHS[:3]),
     )
-    flat = scored.with_row_index("row").select("row", "labels", "scores", *LENGTHS)
-    if normalisation == "unconditional":
-        flat = flat.filter(pl.col("unconditional").list.len() == pl.col("scores").list.len())
-        scored = scored[flat["row"].to_list()]
-    if scored.is_empty() or (normalisation == "unconditional" and _without_context(scored)):
+    if scored.is_empty() or (normalisation == "unconditional" and not _can_be_corrected(scored)):
         return None
     width = int(scored["scores"].list.len().max())  # type: ignore[arg-type]
     totals = _matrix(scored["scores"], width)
@@ -62,9 +58,13 @@ def under(answering: Answering, normalisation: str) -> Answering | None:
     return replace(answering, label=label, status=statuses)
 
 
-def _without_context(scored: pl.DataFrame) -> bool:
-    """Whether every choice stands alone (BLiMP's sentences), so that correcting for that leaves nothing to compare."""
-    return scored.filter(pl.col("scores") != pl.col("unconditional")).is_empty()
+def _can_be_corrected(scored: pl.DataFrame) -> bool:
+    """Whether every choice was scored after nothing too, and not nothing else (BLiMP's sentences, which stand alone).
+
+    Where only some were, the accuracy would be of two normalisations at once.
+    """
+    stored = (scored["unconditional"].list.len() == scored["scores"].list.len()).fill_null(False)
+    return stored.all() and not scored.filter(pl.col("scores") != pl.col("unconditional")).is_empty()
 
 
 def _code(status: Status) -> int:

@@ -8,6 +8,7 @@ the filtered Social IQa have columns that are ours where the papers are silent.
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -140,6 +141,21 @@ def test_social_iqa_asks_situation_and_question() -> None:
     assert item.gold == ("C",)
     clusters = [member.cluster for member in suite.grouping().members]
     assert clusters[0] == clusters[1] != clusters[2]
+
+
+def test_social_iqa_of_version_1_4_has_letters_in_the_field_correct(tmp_path: Path) -> None:
+    """`socialIQa_v1.4_dev.jsonl`: the rows of `dev.jsonl`, without a file of labels beside."""
+    folder = PUBLISHED / "social-iqa"
+    rows = [json.loads(line) for line in (folder / "dev.jsonl").read_text(encoding="utf-8").splitlines()]
+    labels = (folder / "dev-labels.lst").read_text().split()
+    lettered = [{**row, "correct": "ABC"[int(label) - 1]} for row, label in zip(rows, labels, strict=True)]
+    text = "".join(json.dumps(row) + "\n" for row in lettered)
+    (tmp_path / "socialIQa_v1.4_dev.jsonl").write_text(text, encoding="utf-8")
+    whole = built("social-iqa", "social-iqa")
+    assert benchmark(TASKS["social-iqa"], Copy(folder=tmp_path)).suite.items == whole.items
+    (tmp_path / "social-iqa-filtered.txt").write_text("0\n2\n")
+    part = benchmark(TASKS["social-iqa-filtered"], Copy(folder=tmp_path)).suite
+    assert [item.id for item in part.items] == [whole.items[0].id, whole.items[2].id]
 
 
 def test_the_filtered_social_iqa_is_the_rows_whose_numbers_a_list_gives() -> None:

@@ -10,12 +10,13 @@ import types
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from veridical.errors import UserError
 from veridical.suites.commonsense.benchmark import benchmark
 from veridical.suites.commonsense.catalogue import TASKS
-from veridical.suites.commonsense.copies import Copy
+from veridical.suites.commonsense.copies import Copy, asked_rows
 
 from .asking import PUBLISHED
 
@@ -82,7 +83,7 @@ GOOD = {"goal": "boil tea", "sol1": "heat it", "sol2": "cool it", "label": 0}
     [
         ({"goal": "x", "sol1": "y", "label": 0}, "line 2, field 'sol2': there is no such field"),
         ({**GOOD, "sol1": "  "}, "line 2, field 'sol1': it is blank"),
-        ({**GOOD, "label": 2}, "line 2: the label is out of range: choice 3 of 2"),
+        ({**GOOD, "label": 2}, "line 2, field 'label': the label is out of range: choice 3 of 2"),
         ({**GOOD, "label": -1}, "line 2, field 'label': label '-1' is out of range"),
         ({**GOOD, "label": "b"}, "line 2, field 'label': a whole number is needed, this is 'b'"),
         ({**GOOD, "goal": ["x"]}, "line 2, field 'goal': text is needed, this is a list"),
@@ -103,6 +104,75 @@ def test_rows_without_labels_want_the_file_beside(tmp_path: Path) -> None:
         benchmark(TASKS["piqa"], copy)
     (tmp_path / "valid-labels.lst").write_text("0\n1\n")
     assert [item.gold for item in benchmark(TASKS["piqa"], copy).suite.items] == [("A",), ("B",)]
+
+
+@pytest.mark.parametrize(
+    ("label", "told"), [("-1", "out of range"), ("2", "out of range: choice 3 of 2"), ("b", "'b'")]
+)
+def test_a_label_at_fault_in_the_file_beside_is_told_with_that_file_and_line(
+    label: str, told: str, tmp_path: Path
+) -> None:
+    unlabelled = {name: GOOD[name] for name in ("goal", "sol1", "sol2")}
+    copy = rows(tmp_path / "valid.jsonl", unlabelled, {**unlabelled, "goal": "fry tea"})
+    (tmp_path / "valid-labels.lst").write_text(f"0\n{label}\n")
+    with pytest.raises(UserError, match=f"valid-labels.lst, line 2: .*{told}"):
+        benchmark(TASKS["piqa"], copy)
+
+
+def test_a_row_that_lacks_its_label_is_told_where_the_others_have_one(tmp_path: Path) -> None:
+    unlabelled = {name: GOOD[name] for name in ("goal", "sol1", "sol2")}
+    with pytest.raises(UserError, match=r"valid.jsonl, line 1, field 'label': there is no such field"):
+        benchmark(TASKS["piqa"], rows(tmp_path / "valid.jsonl", unlabelled, GOOD))
+
+
+def test_a_folder_given_as_the_file_is_told_apart_from_an_unknown_kind(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"a folder, not a file; give it as --data-dir$"):
+        benchmark(TASKS["piqa"], Copy(file=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("task", "place"),
+    [
+        ("social-iqa", "siqa/data/validation-00000-of-00001-90bb.parquet"),  # lighteval/siqa, cloned beside others
+        ("hellaswag", "hellaswag/data/validation-00000-of-00001.parquet"),  # Rowan/hellaswag
+        ("goldenswag", "GoldenSwag/data/validation-00000-of-00001.parquet"),  # PleIAs/GoldenSwag
+        ("piqa", "piqa/piqa_validation.parquet"),  # baber/piqa
+    ],
+)
+def test_the_hub_s_own_files_are_found_in_a_clone_of_its_repository(task: str, place: str, tmp_path: Path) -> None:
+    source = "hellaswag" if task == "goldenswag" else task
+    copied = [dict(row.values) for row in asked_rows(TASKS[source], Copy(folder=PUBLISHED / source))]
+    path = tmp_path / place
+    path.parent.mkdir(parents=True)
+    pl.DataFrame(copied).write_parquet(path)
+    found = benchmark(TASKS[task], Copy(folder=tmp_path)).suite
+    assert [item.gold for item in found.items] == [
+        item.gold for item in benchmark(TASKS[source], Copy(folder=PUBLISHED / source)).suite.items
+    ]
+
+
+def test_a_file_of_another_kind_beside_does_not_stand_in_the_way(tmp_path: Path) -> None:
+    shutil.copytree(PIQA, tmp_path / "piqa")
+    (tmp_path / "piqa" / "piqa_rup.bak").write_text("not ours")
+    assert len(benchmark(TASKS["piqa-rup"], Copy(folder=tmp_path)).suite.items) == 3
+    (tmp_path / "piqa" / "piqa_rup.jsonl").unlink()
+    with pytest.raises(UserError, match=r"piqa_rup.bak: unknown kind of file '.bak'"):
+        benchmark(TASKS["piqa-rup"], Copy(folder=tmp_path))
+
+
+@pytest.mark.parametrize("other", [{"label": 1}, {"sol1": GOOD["sol2"], "sol2": GOOD["sol1"]}])
+def test_a_row_that_contradicts_another_is_asked_too_and_told(other: dict[str, Any], tmp_path: Path) -> None:
+    """The same question and choices, in the same order or another, with another right answer."""
+    found = benchmark(TASKS["piqa"], rows(tmp_path / "valid.jsonl", GOOD, {**GOOD, **other}))
+    assert len(found.suite.items) == 2
+    (told,) = found.notes
+    assert told.startswith("piqa: 1 of 2 rows say that another answer of an earlier one is right")
+    assert told.endswith("the first being line 2, against line 1")
+
+
+def test_a_row_whose_choices_are_swapped_with_their_label_contradicts_nothing(tmp_path: Path) -> None:
+    swapped = {**GOOD, "sol1": GOOD["sol2"], "sol2": GOOD["sol1"], "label": 1}
+    assert benchmark(TASKS["piqa"], rows(tmp_path / "valid.jsonl", GOOD, swapped)).notes == ()
 
 
 def test_a_row_that_repeats_another_is_asked_once_and_told(tmp_path: Path) -> None:

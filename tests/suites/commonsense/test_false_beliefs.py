@@ -136,3 +136,9 @@ def test_a_masked_place_without_its_article_is_cut_where_it_stands(tmp_path: Pat
     item = named(of_file("false-beliefs", write_csv(tmp_path / "fb.csv", rows)).suite)["1_fb_1_s_e_ex"]
 
     assert item.fields["passage"].endswith("Ines thinks the letter is in")
+
+
+def test_white_space_around_a_place_is_not_scored(tmp_path: Path) -> None:
+    row = {**read_csv(FILE)[0], "start": " drawer ", "end": "basket  "}
+    ((_, pairs),) = requests(of_file("false-beliefs", write_csv(tmp_path / "fb.csv", [row])).suite)
+    assert [text for _, text in pairs] == [" drawer", " basket"]

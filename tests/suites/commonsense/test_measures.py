@@ -123,6 +123,14 @@ def test_without_unconditional_scores_the_correction_has_no_record() -> None:
     assert list(found) == ["sum", "token", "char", "byte"]
 
 
+def test_unconditional_scores_of_some_questions_only_give_no_corrected_accuracy() -> None:
+    """The others would be read under the suite's own normalisation: an accuracy of two at once."""
+    asked = suite(item(1), item(2))
+    plain = ChoiceScore(-6.0, 3, 12, 12), ChoiceScore(-5.0, 2, 5, 10)
+    rows = row(asked.items[0], A, B), row(asked.items[1], *plain)
+    assert list(accuracies(judge(asked, frame(*rows)), "normalisation")) == ["sum", "token", "char", "byte"]
+
+
 def test_choices_without_a_context_have_no_corrected_accuracy() -> None:
     """A sentence by itself is as likely as it is by itself: the correction would tie every item."""
     asked = suite(item(1))

@@ -63,7 +63,7 @@ def left_aside(task: Task, rows: Sequence[Row]) -> tuple[str, ...]:
 
 
 def once(task: Task, asked: Sequence[Asked]) -> tuple[list[Asked], tuple[str, ...]]:
-    """Each item once, in the order of the rows, and a line that says which rows repeat another.
+    """Each item once, in the order of the rows, and lines that say which rows repeat another, and which contradict one.
 
     An item of several rows stands in the sets of all of them, and has the factors in which they agree.
     """
@@ -71,13 +71,33 @@ def once(task: Task, asked: Sequence[Asked]) -> tuple[list[Asked], tuple[str, ..
     for one in asked:
         rows.setdefault(one.item.id, []).append(one)
     items = [_together(found) for found in rows.values()]
-    repeated = [found for found in rows.values() if len(found) > 1]
-    if not repeated:
-        return items, ()
-    first, second = repeated[0][:2]
-    n = len(asked) - len(items)
-    told = f"{task.name}: {n} of {len(asked)} rows repeat an earlier one and are asked once, the first"
-    return items, (f"{told} being {second.row.source}, {second.row.place}, which repeats {first.row.place}",)
+    notes = []
+    if repeated := [found for found in rows.values() if len(found) > 1]:
+        first, second = repeated[0][:2]
+        n = len(asked) - len(items)
+        told = f"{task.name}: {n} of {len(asked)} rows repeat an earlier one and are asked once, the first"
+        notes.append(f"{told} being {second.row.source}, {second.row.place}, which repeats {first.row.place}")
+    if against := _contradictions(items):
+        first, second = against[0]
+        told = f"{task.name}: {len(against)} of {len(asked)} rows say that another answer of an earlier one is right"
+        notes.append(f"{told}, and are asked too, the first being {second.row.place}, against {first.row.place}")
+    return items, tuple(notes)
+
+
+def _contradictions(items: Sequence[Asked]) -> list[tuple[Asked, Asked]]:
+    """Items that ask what an earlier one asks, of the same choices in any order, and have another gold text."""
+    earlier: dict[str, Asked] = {}
+    found = []
+    for one in items:
+        texts = sorted((choice.context or "", choice.continuation) for choice in one.item.choices)
+        first = earlier.setdefault(digest([dict(one.item.fields), texts]), one)
+        if first is not one and _gold_texts(first.item).isdisjoint(_gold_texts(one.item)):
+            found.append((first, one))
+    return found
+
+
+def _gold_texts(item: Item) -> set[tuple[str, str]]:
+    return {(choice.context or "", choice.continuation) for choice in item.choices if choice.label in item.gold}
 
 
 def _together(rows: Sequence[Asked]) -> Asked:
@@ -148,8 +168,8 @@ def _item(task: Task, row: Row) -> Item:
         return Item(
             fields={name: text(cell, row) for name, cell in task.fields.items()},
             choices=choices,
-            gold=_gold(task.gold, labels, row),
-            golds={name: _gold(gold, labels, row) for name, gold in task.golds.items()},
+            gold=_gold(task.gold, labels, row, task.files.label),
+            golds={name: _gold(gold, labels, row, task.files.label) for name, gold in task.golds.items()},
             human=task.human(row) if task.human else {},
             factors=_factors(task, row),
             name=text(task.id, row) if task.id else row.place,
@@ -180,12 +200,12 @@ def _choices(labels: Sequence[str], found: Sequence[str | Choice], row: Row) -> 
     )
 
 
-def _gold(gold: Gold, labels: Mapping[int, str], row: Row) -> tuple[str, ...]:
-    """The right labels; `labels` are by the choices' published places."""
+def _gold(gold: Gold, labels: Mapping[int, str], row: Row, field: str) -> tuple[str, ...]:
+    """The right labels; `labels` are by the choices' published places. `field` is where a file of labels puts them."""
     found = gold(row)
     right: list[str] = []
     for one in (found,) if isinstance(found, int | str) else found:
         if isinstance(one, int) and one not in labels:
-            row.fail(f"the label is out of range: choice {one + 1} of {len(labels)}")
+            row.fail(f"the label is out of range: choice {one + 1} of {len(labels)}", field if row.has(field) else "")
         right.append(labels[one] if isinstance(one, int) else one)
     return tuple(right)

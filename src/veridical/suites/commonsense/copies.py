@@ -65,12 +65,18 @@ def training_rows(task: Task, copy: Copy) -> list[Row] | None:
 def read_labelled(path: Path, files: Files) -> list[Row]:
     """A file's rows with their labels, from the file beside it where the rows have none."""
     rows = read_rows(path)
-    if not files.labels or files.label in rows[0].values:
+    if files.label_too:
+        rows = [_renamed(row, files.label_too, files.label) for row in rows]
+    if not files.labels or any(files.label in row.values for row in rows):
         return rows
     beside = path.with_name(files.labels.format(stem=path.stem))
     if not beside.is_file():
         raise UserError(f"{path}: its rows have no field {files.label!r}, and there is no {beside.name} beside it")
     return with_values(rows, beside, files.label)
+
+
+def _renamed(row: Row, name: str, to: str) -> Row:
+    return row if to in row.values or name not in row.values else row.having(**{to: row.values[name]})
 
 
 LISTS = (".txt", ".lst")
@@ -116,7 +122,8 @@ def _paths(task: Task, copy: Copy, names: Sequence[str]) -> list[Path]:
     that other benchmarks have too (`dev.jsonl`)."""
     if copy.folder is None:
         return [copy.file] if copy.file else []
-    own = [copy.folder / name for name in dict.fromkeys((task.name, *task.files.folders))]
+    names_of_own = dict.fromkeys((task.name, *task.files.folders))
+    own = [folder for name in names_of_own for folder in (copy.folder / name, copy.folder / name / "data")]
     called = [f"{task.name}{ending}" for ending in FORMATS] if names is task.files.names else []
     for folder, wanted in (
         *((one, called) for one in (copy.folder, *own)),
@@ -124,6 +131,7 @@ def _paths(task: Task, copy: Copy, names: Sequence[str]) -> list[Path]:
     ):
         matching = (path for name in wanted for path in sorted(folder.glob(name)) if path.is_file())
         if found := list(dict.fromkeys(matching)):
+            found = [path for path in found if path.suffix.lower() in (*FORMATS, *LISTS)] or found
             return found if task.files.every else found[:1]
     return []
 

@@ -10,7 +10,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,17 +22,18 @@ from veridical.suites.json_text import JSONContentError, kind, parse_json, place
 @dataclass(frozen=True, slots=True)
 class Row:
     """A row's values by field. `source` is the file (or the hub's name), `place` where the row is in it (`line 3`),
-    `number` how many rows stand before it."""
+    `number` how many rows stand before it. `beside` says of a field that comes from another file where it is there."""
 
     values: Mapping[str, Any]
     source: str
     place: str
     number: int = 0
+    beside: Mapping[str, str] = field(default_factory=dict)
 
     def fail(self, message: str, field: str = "") -> NoReturn:
-        """Raise UserError for this row."""
+        """Raise UserError for this row, or for its line in the file that the field comes from."""
         named = f", field {field!r}" if field else ""
-        raise UserError(f"{self.source}, {self.place}{named}: {message}")
+        raise UserError(f"{self.beside.get(field) or f'{self.source}, {self.place}{named}'}: {message}")
 
     def has(self, field: str) -> bool:
         """Whether the field is there and not blank."""
@@ -89,6 +90,8 @@ class Row:
 def read_rows(path: Path) -> list[Row]:
     """The rows of a file, by what its name ends in. Raises UserError where it is no such file, or is at fault."""
     reader = FORMATS.get(path.suffix.lower())
+    if path.is_dir():
+        raise UserError(f"{path}: a folder, not a file; give it as --data-dir")
     if reader is None:
         raise UserError(f"{path}: unknown kind of file {path.suffix!r}; these are read: {', '.join(FORMATS)}")
     rows = [replace(row, number=number) for number, row in enumerate(reader(path))]
@@ -123,7 +126,10 @@ def with_values(rows: Sequence[Row], path: Path, field: str) -> list[Row]:
         )
     if "" in values:
         raise UserError(f"{path}, line {values.index('') + 1}: the label is blank")
-    return [row.having(**{field: value}) for row, value in zip(rows, values, strict=True)]
+    return [
+        replace(row.having(**{field: value}), beside={**row.beside, field: f"{path}, line {number}"})
+        for number, (row, value) in enumerate(zip(rows, values, strict=True), 1)
+    ]
 
 
 def _json_lines(path: Path) -> Iterator[Row]:

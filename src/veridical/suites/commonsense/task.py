@@ -45,8 +45,9 @@ class Files:
 
     `names` (and `train`, for examples) are file names or patterns, the first that is there being read, or, with
     `every`, all of them. They are looked for in subfolders called like the task or like one of `folders`, then in the
-    folder itself; a file called like the task (`piqa.jsonl`) goes before them all. `labels` is the file of labels
-    beside a file whose rows have no field `label`, `{stem}` being that file's name without its ending.
+    folder itself, and in a folder `data` of such a subfolder (where the hub has files); a file called like the task
+    (`piqa.jsonl`) goes before them all. `labels` is the file of labels beside a file whose rows have no field `label`,
+    `{stem}` being that file's name without its ending; `label_too` is what some published version calls that field.
     """
 
     names: tuple[str, ...] = ()
@@ -55,6 +56,7 @@ class Files:
     every: bool = False
     labels: str = ""
     label: str = "label"
+    label_too: str = ""
     hub: Hub | None = None
     listed: Listed | None = None
     beside: Beside | None = None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from veridical.suites.commonsense.rows import Row
-from veridical.suites.commonsense.task import Files, Sets, Task, columns
+from veridical.suites.commonsense.task import Files, Sets, Task
 
 MASK = "[MASK]"
 _BELIEVED = {"false belief": "start", "true belief": "end"}
@@ -82,7 +82,7 @@ FALSE_BELIEFS = Task(
     files=Files(names=("fb.csv",), folders=("false_beliefs", "data/raw", "open_llm_tom/data/raw")),
     fields={"passage": passage},
     prompt="{{ passage }}",
-    choices=columns("start", "end"),
+    choices=lambda row: [row.text(name).strip() for name in ("start", "end")],
     labels=("start", "end"),
     gold=_gold,
     id=lambda row: row.maybe("item_id") or row.place,

@@ -61,7 +61,9 @@ GOLDENSWAG = replace(
     title="GoldenSwag: the items of HellaSwag that were found sound",
     citation="Chizhov et al. 2025, arXiv 2504.07825",
     files=Files(
-        names=("goldenswag/validation*.parquet",),
+        names=tuple(
+            f"{name}/validation*.parquet" for name in ("goldenswag", "GoldenSwag", "goldenswag/data", "GoldenSwag/data")
+        ),
         train=HELLASWAG.files.train,
         folders=("GoldenSwag", "hellaswag"),
         hub=Hub("PleIAs/GoldenSwag", "validation"),

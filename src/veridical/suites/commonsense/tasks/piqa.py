@@ -15,8 +15,8 @@ PIQA = Task(
     licence="AFL-3.0",
     citation="Bisk et al. 2020, arXiv 1911.11641",
     files=Files(
-        names=("valid.jsonl", "dev.jsonl", "validation*.parquet"),
-        train=("train.jsonl", "train*.parquet"),
+        names=("valid.jsonl", "dev.jsonl", "validation*.parquet", "piqa_validation*.parquet"),
+        train=("train.jsonl", "train*.parquet", "piqa_train*.parquet"),
         folders=("physicaliqa-train-dev", "plain_text", "data"),
         labels="{stem}-labels.lst",
         hub=Hub("baber/piqa", "validation", train="train"),

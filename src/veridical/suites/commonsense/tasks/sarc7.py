@@ -43,7 +43,10 @@ SARC7 = Task(
     title="SARC7: seven kinds of sarcasm in dialogue",
     axis="social",
     licence="see your copy (MUStARD's dialogues: MIT)",
-    citation="SARC7 (2025), github.com/langlglang/sarc7; dialogues of MUStARD, Castro et al. (2019)",
+    citation=(
+        "Xiong et al. (2025), Sarc7, arXiv 2506.00658; github.com/langlglang/sarc7; "
+        "dialogues of MUStARD, Castro et al. (2019)"
+    ),
     files=Files(names=("sarcasmdata.json", "sarcasm_data.json"), folders=("data",)),
     fields={"dialogue": dialogue, "speaker": "speaker", "utterance": lambda row: row.text("utterance").strip()},
     prompt=(

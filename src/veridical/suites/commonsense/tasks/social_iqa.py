@@ -27,6 +27,7 @@ SOCIAL_IQA = Task(
         train=("train.jsonl", "socialIQa_v1.4_trn.jsonl", "train*.parquet"),
         folders=("socialiqa-train-dev", "siqa"),
         labels="{stem}-labels.lst",
+        label_too="correct",  # what the files of version 1.4 call it
         hub=Hub("lighteval/siqa", "validation", train="train"),
     ),
     fields={"context": "context", "question": "question"},
@@ -48,6 +49,7 @@ SOCIAL_IQA_FILTERED = replace(
         train=SOCIAL_IQA.files.train,
         folders=("social-iqa", *SOCIAL_IQA.files.folders),
         labels=SOCIAL_IQA.files.labels,
+        label_too=SOCIAL_IQA.files.label_too,
         listed=Listed(SOCIAL_IQA, ("social-iqa-filtered*.txt", "social_iqa_filtered*.txt", "siqa_filtered*.txt")),
     ),
     lm_eval="",
