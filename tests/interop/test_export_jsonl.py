@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,16 @@ def test_the_folder_says_where_the_items_come_from(tmp_path: Path) -> None:
     assert "Sets by grouping: pair 54." in readme
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
     assert (manifest["items"], manifest["sets"], manifest["content_hash"]) == (108, {"pair": 54}, suite.content_hash)
+
+
+def test_the_command_that_is_shown_holds_a_folder_s_name_as_a_shell_takes_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "two words $HOME"
+    assert main(["export", "jsonl", "evidence", "--out", str(out)]) == 0
+    told = capsys.readouterr().out.splitlines()[-1]
+    command = shlex.split(told.split("(to ask them: ")[1].rstrip(")"))
+    assert command == ["veridical", "run", str(out / "suite.jsonl"), "--model", "MODEL"]
 
 
 def test_the_written_suite_is_asked_and_answered_alike(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

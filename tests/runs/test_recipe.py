@@ -269,6 +269,17 @@ def test_the_paradox_recipe_runs(language_model: str, tmp_path: Path, capsys: py
     assert (out / "report.html").is_file()
 
 
+def test_a_trial_of_few_sets_leaves_out_what_needs_more(tmp_path: Path) -> None:
+    told = Told()
+    steps = [
+        {"ask": {"suites": ["imperfective"], "prompts": ["zero-shot"], "orders": 1}},
+        {"readout": {"suite": "imperfective", "prompt": "zero-shot"}},
+    ]
+    study = follow(recipe_of(steps=steps), tmp_path / "s", Given([ToyModel()], limit=2), told)
+    assert told.lines[-1].startswith("--limit 2: the readout of imperfective is left out: 2 sets are too few for 5")
+    assert {record.answerer for record in study.records if record.suite == "imperfective"} >= {"model"}
+
+
 def test_the_evidence_recipe_runs(language_model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def less(document: Any) -> None:
         document["steps"][0]["readout"] |= {"draws": 5, "category_draws": 2, "control_draws": 2}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -43,17 +44,20 @@ def lm_eval(
     for note in (*notes, *exported.notes):
         errors().print(printable(note), markup=False, highlight=False, soft_wrap=True)
     typer.echo(f"{exported.n_items:,} items as {len(exported.tasks)} tasks: {', '.join(exported.tasks)}")
-    typer.echo(f"written: {out}")
+    typer.echo(f"written: {printable(str(out))}")
 
 
 @app.command("jsonl")
 def jsonl(suite: SuiteName, out: Out, data: Data = None, data_dir: DataDir = None) -> None:
     """Write one row an item, and the suite file that 'veridical run' reads."""
+    from veridical.cli.console import errors
+    from veridical.errors import printable
     from veridical.interop.exports.jsonl import SUITE, export_jsonl
     from veridical.suites import registry
 
     read, notes = registry.read(suite, registry.Data(file=data, folder=data_dir))
     exported = export_jsonl(read, out)
     for note in notes:
-        typer.echo(note, err=True)
-    typer.echo(f"{exported.n_items:,} items\nwritten: {out} (to ask them: veridical run {out / SUITE} --model MODEL)")
+        errors().print(printable(note), markup=False, highlight=False, soft_wrap=True)
+    command = f"veridical run {shlex.quote(printable(str(out / SUITE)))} --model MODEL"
+    typer.echo(f"{exported.n_items:,} items\nwritten: {printable(str(out))} (to ask them: {command})")

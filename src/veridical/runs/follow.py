@@ -14,6 +14,7 @@ from veridical.items import Suite
 from veridical.models.protocol import LanguageModel
 from veridical.runs.asking import run
 from veridical.runs.files import make_folder, replace
+from veridical.runs.plan import limited
 from veridical.runs.progress import Progress, Silent
 from veridical.runs.recipe import Ask, Model, Readout, Recipe, Validity, Vary
 from veridical.runs.study import Study, open_study
@@ -141,7 +142,9 @@ class _Follower:
         return {step.vary.writes for step in self.recipe.steps if step.vary is not None}
 
     def _readout(self, wanted: Readout, models: Sequence[str | LanguageModel]) -> int:
+        from veridical.readouts.crossfit import check_folds
         from veridical.readouts.readout import FITTED_ON, readout
+        from veridical.readouts.rows import Rows
         from veridical.suites.registry import Data, benchmarks, read
 
         whole = wanted.suite in FITTED_ON
@@ -150,8 +153,15 @@ class _Follower:
         data = Data(self.given.data if wanted.data else None)
         if wanted.suite in benchmarks():
             data = Data(data.file, self.given.data_dir)
+        suite = read(wanted.suite, data)[0]
+        if not whole and self.given.limit is not None:
+            try:
+                check_folds(Rows.of(limited(suite, self.given.limit, self.given.seed)))
+            except UserError as error:  # a trial of the other steps need not fail here, after hours of asking
+                self.progress.say(f"--limit {self.given.limit}: the readout of {wanted.suite} is left out: {error}")
+                return 0
         return readout(
-            wanted.suite if data == Data() else read(wanted.suite, data)[0],
+            wanted.suite if data == Data() else suite,
             model=list(models),
             prompt=wanted.prompt,
             layer=wanted.layer,
