@@ -51,6 +51,34 @@ def test_examples_stand_before_each_filling_of_winogrande() -> None:
     ]
 
 
+FOLDERS = {
+    **{name: f"imppres/{name}" for name in ("implicature", "presupposition")},
+    **dict.fromkeys(("winowhat", "winowhat-pairs"), "winogrande"),
+    **dict.fromkeys(("piqa-rup", "piqa-pairs"), "piqa"),
+    "goldenswag": "hellaswag",
+    "social-iqa-filtered": "social-iqa",
+}
+"""Benchmark to the folder of our small files, where it is not called like the benchmark."""
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_benchmark_shows_examples_and_none_of_an_item_s_own_set_or_cluster(name: str) -> None:
+    folder = FOLDERS.get(name, name)
+    plain = {item.id: pairs for item, pairs in requests(built(name, folder, 0))}
+    suite = built(name, folder, 1)
+    assert len(suite.items) == len(plain)
+    for item, pairs in requests(suite):
+        groups = {(m.set, m.cluster) for g in suite.groupings for m in g.members if m.item == item.id}
+        sets, clusters = {one for one, _ in groups}, {one for _, one in groups if one}
+        members = [m.item for g in suite.groupings for m in g.members if m.set in sets or m.cluster in clusters]
+        for (context, text), (own, own_text) in zip(pairs, plain[item.id], strict=True):
+            assert text == own_text
+            assert context.endswith(f"\n\n{own}")
+            example = context.removesuffix(own)
+            for other in (item.id, *members):
+                assert not any(question + answer in example for question, answer in plain[other])
+
+
 def test_another_seed_shows_other_examples_and_one_seed_the_same() -> None:
     shown = {seed: built("piqa", "piqa", 3, seed).examples for seed in range(6)}
     assert shown[0] == built("piqa", "piqa", 3, 0).examples

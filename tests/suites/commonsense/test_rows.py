@@ -150,3 +150,10 @@ def test_a_list_is_one_value_a_line_or_json(tmp_path: Path) -> None:
     (tmp_path / "ids.txt").write_text("3\n14 \n")
     (tmp_path / "ids.json").write_text("[3, 14]")
     assert read_values(tmp_path / "ids.txt") == read_values(tmp_path / "ids.json") == ["3", "14"]
+
+
+def test_a_text_in_the_place_of_a_label_is_not_told_whole() -> None:
+    row = Row({"label": "word " * 4000}, "file", "line 1")
+    with pytest.raises(UserError, match=r"^file, line 1, field 'label': a whole number is needed, .* … ") as told:
+        row.whole("label")
+    assert len(str(told.value)) < 400

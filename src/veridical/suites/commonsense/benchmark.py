@@ -24,7 +24,7 @@ def benchmark(task: Task, copy: Copy, *, shots: int = 0, seed: int = 0) -> Built
     if not shots:
         return Built(suite, notes)
     training = training_rows(task, copy)
-    pool = asked if training is None else asked_items(task, training)
+    pool = asked if training is None else asked_items(task.training or task, training)
     prompt = suite.prompts[0]
     found = examples(prompt, asked, pool, shots, seed)
     source = "the data themselves" if training is None else training[0].source

@@ -18,6 +18,9 @@ from veridical.errors import UserError
 from veridical.suites.files import read_text, unreadable
 from veridical.suites.json_text import JSONContentError, kind, parse_json, place
 
+LONGEST = 300
+"""Characters of a message on a row; of a longer one the beginning and the end are told."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -33,6 +36,8 @@ class Row:
     def fail(self, message: str, field: str = "") -> NoReturn:
         """Raise UserError for this row, or for its line in the file that the field comes from."""
         named = f", field {field!r}" if field else ""
+        if len(message) > LONGEST:  # what stands in the cell may be a whole text
+            message = f"{message[: LONGEST // 2]} … {message[-LONGEST // 2 :]}"
         raise UserError(f"{self.beside.get(field) or f'{self.source}, {self.place}{named}'}: {message}")
 
     def has(self, field: str) -> bool:

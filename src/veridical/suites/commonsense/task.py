@@ -113,6 +113,8 @@ class Task:
     asked (empty where it is), and such rows are counted by reason; `unpack` makes several rows of one, and those that
     are not kept (`keep`) are left out.
 
+    `training` is the benchmark whose rows its training split has, where they are not its own.
+
     `lm_eval` is its name in lm-eval, empty where it has none; `differs` says how what we ask differs from what is asked
     there, empty where nothing does. `ours` lists the choices that are ours because the source is silent.
     """
@@ -141,6 +143,7 @@ class Task:
     aside: Callable[[Row], str] = lambda row: ""
     keep: Callable[[Row], bool] = lambda row: True
     unpack: Callable[[Row], Iterable[Row]] = lambda row: (row,)
+    training: Task | None = None
     lm_eval: str = ""
     differs: str = ""
     ours: tuple[str, ...] = ()

@@ -39,6 +39,7 @@ PIQA_RUP = replace(
     files=replace(PIQA.files, names=("piqa_rup.*", "PIQA-RUP.*"), folders=("piqa-rup", "piqa"), hub=None),
     id="id",
     sets=(Sets(name="original", set="id"),),
+    training=PIQA,
     lm_eval="",
     ours=(
         "Prompt, choices and labels are PIQA's. The columns are PIQA's and `id`, the number (from 0) of the row of "
