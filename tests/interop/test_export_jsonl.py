@@ -12,7 +12,9 @@ import veridical
 from tests.runs.toy import ToyModel
 from veridical.cli import main
 from veridical.interop.exports.jsonl import export_jsonl
+from veridical.runs.plan import FULL, Ask, query
 from veridical.suites.files import read_suite
+from veridical.suites.registry import Data, read
 
 
 @pytest.mark.parametrize("name", ["imperfective", "imperfective-quads", "evidence"])
@@ -40,6 +42,20 @@ def test_one_row_an_item_and_the_suite_file_is_the_suite(name: str, tmp_path: Pa
     assert members
     again = read_suite(tmp_path / "out" / "suite.jsonl")
     assert again.content_hash == suite.content_hash
+
+
+@pytest.mark.parametrize("name", ["winowhat", "cei", "implicature", "timedial", "mmlu-redux"])
+def test_a_benchmark_s_suite_file_is_the_benchmark(name: str, tmp_path: Path) -> None:
+    """Contexts a choice, distributions over labels, two gold systems, several right answers, rows left aside."""
+    published = Path(__file__).parents[1] / "suites" / "commonsense" / "published"
+    assert main(["export", "jsonl", name, "--data-dir", str(published), "--out", str(tmp_path / "out")]) == 0
+    suite, _ = read(name, Data(folder=published))
+    again = read_suite(tmp_path / "out" / "suite.jsonl")
+    assert again == suite
+    assert again.content_hash == suite.content_hash
+    for prompt in suite.prompts:
+        asks = [Ask(suite.name, item.id, FULL, prompt.name, 0, "loglikelihood", 0, item.labels) for item in suite.items]
+        assert [query(again, ask) for ask in asks] == [query(suite, ask) for ask in asks]
 
 
 def test_the_folder_says_where_the_items_come_from(tmp_path: Path) -> None:
