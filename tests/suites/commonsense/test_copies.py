@@ -137,6 +137,7 @@ def test_a_folder_given_as_the_file_is_told_apart_from_an_unknown_kind(tmp_path:
         ("hellaswag", "hellaswag/data/validation-00000-of-00001.parquet"),  # Rowan/hellaswag
         ("goldenswag", "GoldenSwag/data/validation-00000-of-00001.parquet"),  # PleIAs/GoldenSwag
         ("piqa", "piqa/piqa_validation.parquet"),  # baber/piqa
+        ("winogrande", "winogrande/winogrande_xl/validation-00000-of-00001.parquet"),  # allenai/winogrande
     ],
 )
 def test_the_hub_s_own_files_are_found_in_a_clone_of_its_repository(task: str, place: str, tmp_path: Path) -> None:

@@ -122,8 +122,9 @@ def _paths(task: Task, copy: Copy, names: Sequence[str]) -> list[Path]:
     that other benchmarks have too (`dev.jsonl`)."""
     if copy.folder is None:
         return [copy.file] if copy.file else []
-    names_of_own = dict.fromkeys((task.name, *task.files.folders))
-    own = [folder for name in names_of_own for folder in (copy.folder / name, copy.folder / name / "data")]
+    inner = (f"{task.name}/{name}" for name in task.files.folders)
+    places = dict.fromkeys((task.name, *task.files.folders, *inner))
+    own = [folder for place in places for folder in (copy.folder / place, copy.folder / place / "data")]
     called = [f"{task.name}{ending}" for ending in FORMATS] if names is task.files.names else []
     for folder, wanted in (
         *((one, called) for one in (copy.folder, *own)),

@@ -44,10 +44,11 @@ class Files:
     """The published files, as they are looked for in a folder of the user's.
 
     `names` (and `train`, for examples) are file names or patterns, the first that is there being read, or, with
-    `every`, all of them. They are looked for in subfolders called like the task or like one of `folders`, then in the
-    folder itself, and in a folder `data` of such a subfolder (where the hub has files); a file called like the task
-    (`piqa.jsonl`) goes before them all. `labels` is the file of labels beside a file whose rows have no field `label`,
-    `{stem}` being that file's name without its ending; `label_too` is what some published version calls that field.
+    `every`, all of them. They are looked for in subfolders called like the task or like one of `folders` (also where
+    the one is in the other, and in a folder `data` of each, as the hub's repositories have it), then in the folder
+    itself; a file called like the task (`piqa.jsonl`) goes before them all. `labels` is the file of labels beside a
+    file whose rows have no field `label`, `{stem}` being that file's name without its ending; `label_too` is what some
+    published version calls that field.
     """
 
     names: tuple[str, ...] = ()
