@@ -11,8 +11,11 @@ import pytest
 from tests.cli.test_bad_input import fault
 from tests.interop.sampled import DATE, choice_record, text_record, write_results, write_samples
 from veridical.errors import UserError
+from veridical.interop.imports.helm import NO_INSTANCE
 from veridical.interop.imports.importing import import_logs
+from veridical.interop.imports.inspect_file import DAMAGED, NO_SAMPLE
 from veridical.interop.imports.records import CP1252, CUT_OFF, NOT_JSON
+from veridical.runs.provenance import LIKELIHOODS
 
 RECORDS = [choice_record(number, (-1.0, -2.0, -3.0), number % 3) for number in range(6)]
 
@@ -328,3 +331,139 @@ def test_a_log_that_cannot_be_judged_does_not_keep_the_others_of_its_folder_out(
     ((_, _, origin),) = import_logs("inspect", folder, tmp_path / "run").imported
     assert origin.tasks[0].records == 2
     assert any("a.json: no sample has a score" in lack for lack in origin.tasks[0].lacks)
+
+
+def test_a_results_file_that_is_cut_off_does_not_keep_its_samples_out(tmp_path):
+    """Nor the other evaluations of its folder."""
+    write_samples(tmp_path / "logs", RECORDS)
+    results = write_results(tmp_path / "logs", {"small": {"acc,none": 1 / 3}})
+    results.write_bytes(results.read_bytes()[:-20])
+    other = "2026-02-02T00-00-00.000000"
+    write_samples(tmp_path / "logs", RECORDS[:3], date=other)
+    write_results(tmp_path / "logs", {"small": {"acc,none": 1 / 3}}, date=other)
+    tasks = [origin.tasks[0] for _, _, origin in import_logs("lm-eval", tmp_path / "logs", tmp_path / "study").imported]
+    assert sorted(task.records for task in tasks) == [3, 6]
+    (broken,) = [task for task in tasks if task.records == 6]
+    assert any(results.name in lack and "is no JSON" in lack for lack in broken.lacks)
+    assert [one.reported for one in broken.metrics] == [None]
+
+
+def test_a_results_file_that_is_cut_off_and_alone_is_told_in_one_line(tmp_path):
+    results = write_results(tmp_path / "logs", {"small": {"acc,none": 1 / 3}})
+    results.write_bytes(results.read_bytes()[:-20])
+    for path in (results, results.parent):
+        assert "is the file cut off?" in fault("import", "lm-eval", path, "--out", tmp_path / "run")
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \n"])
+def test_an_empty_file_is_told_in_one_line(tmp_path, content):
+    path = write_samples(tmp_path / "logs", [])
+    path.write_bytes(content)
+    assert "it is empty" in fault("import", "lm-eval", path, "--out", tmp_path / "run")
+
+
+def test_one_score_that_is_no_number_does_not_keep_a_task_from_being_judged(tmp_path):
+    """Five log-likelihoods and targets agree with the harness's `acc`; what the sixth has for `acc` says nothing."""
+    records = [*RECORDS[:5], {**RECORDS[5], "acc": float("nan")}]
+    task = task_of(write_samples(tmp_path / "logs", records), tmp_path / "run")
+    assert task.judged_by == LIKELIHOODS
+    (metric,) = task.metrics
+    # Position 0 is the likeliest in all six, and right in two.
+    assert (metric.own, metric.recomputed, metric.differing) == (None, pytest.approx(2 / 6), 0)
+
+
+def test_scores_that_are_no_numbers_are_counted_where_a_metric_is_not_recomputed(tmp_path):
+    records = [text_record(n, "4", 1.0) for n in range(4)]
+    records[2]["exact_match"] = None
+    task = task_of(write_samples(tmp_path / "logs", records), tmp_path / "run")
+    assert task.metrics[0].reason == "1 of 4 scores are no numbers"
+
+
+def test_records_of_a_results_document_that_are_no_objects_are_counted(tmp_path):
+    path = write_results(tmp_path / "logs", {"small": {"acc,none": 1 / 3}})
+    path.write_text(json.dumps({**json.loads(path.read_text()), "samples": {"small": [*RECORDS, None, 5]}}))
+    task = task_of(path, tmp_path / "run")
+    assert (task.records, dict(task.skipped)) == (6, {NOT_JSON: 2})
+
+
+def test_samples_of_an_archive_that_are_damaged_are_left_out_and_counted(tmp_path):
+    members = {"header.json": json.dumps(inspect_log([]))}
+    members |= {f"samples/{n}_epoch_1.json": json.dumps(sample(n)) for n in range(4)}
+    members["samples/1_epoch_1.json"] = members["samples/1_epoch_1.json"][:20]
+    members["samples/2_epoch_1.json"] = "[]"
+    path = archive(tmp_path / "log.eval", members)
+    with zipfile.ZipFile(path) as opened:
+        place = opened.getinfo("samples/3_epoch_1.json").header_offset
+    data = bytearray(path.read_bytes())
+    data[place + 30 + len("samples/3_epoch_1.json") + 4] ^= 0xFF
+    path.write_bytes(data)
+    task = task_of(path, tmp_path / "run", "inspect")
+    assert (task.records, dict(task.skipped)) == (1, {DAMAGED: 3})
+
+
+def test_an_archive_without_one_sample_that_can_be_read_is_told_in_one_line(tmp_path):
+    members = {"header.json": json.dumps(inspect_log([])), "samples/1_epoch_1.json": "{"}
+    path = archive(tmp_path / "log.eval", members)
+    assert f"1 {DAMAGED}" in fault("import", "inspect", path, "--out", tmp_path / "run")
+
+
+def test_samples_that_are_no_objects_are_counted(tmp_path):
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(inspect_log([sample(0), None, "x", sample(1)])))
+    task = task_of(path, tmp_path / "run", "inspect")
+    assert (task.records, dict(task.skipped)) == (2, {NO_SAMPLE: 2})
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "is empty"),
+        (b"PK\x03\x04\x14\x00", "is cut off; copy it again"),
+        (b'{"id": 1}\n{"id": 2}\n', "as JSON Lines do"),
+        (b'{"version": 2, "eval": {', "is the file cut off?"),
+    ],
+)
+def test_a_log_that_is_no_json_is_told_by_what_it_is(tmp_path, content, told):
+    path = tmp_path / "log.eval"
+    path.write_bytes(content)
+    assert told in fault("import", "inspect", path, "--out", tmp_path / "run")
+
+
+def test_answers_that_come_to_another_score_than_the_harness_gave_are_told(tmp_path):
+    """A scorer that calls the right letter wrong: the letter is judged, and the two are not one number."""
+    choice = {"choices": ["red", "blue"], "target": "A"}
+    rows = [sample(n, "C" if n else "I") for n in range(3)]
+    for row in rows:
+        row["scores"] = {"choice": {**row["scores"]["match"], "answer": "A"}}
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(inspect_log([{**row, **choice} for row in rows])))
+    task = task_of(path, tmp_path / "run", "inspect")
+    assert any("accuracy (choice): 1 of 3 answers come by its rule to another score" in lack for lack in task.lacks)
+
+
+def test_files_beside_a_helm_state_that_are_cut_off_are_told_and_done_without(tmp_path):
+    folder = tmp_path / "helm"
+    folder.mkdir()
+    references = [{"output": {"text": "red"}, "tags": ["correct"]}, {"output": {"text": "blue"}, "tags": []}]
+    states = [
+        {
+            "instance": {"id": f"id{n}", "input": {"text": f"Colour {n}?"}, "references": references},
+            "output_mapping": {"A": "red", "B": "blue"},
+            "result": {"completions": [{"text": said, "logprob": -1.0}]},
+        }
+        for n, said in enumerate("AB")
+    ]
+    (folder / "scenario_state.json").write_text(json.dumps({"request_states": [*states, None, {}]}))
+    spec = {"name": "colours", "adapter_spec": {"method": "multiple_choice_joint", "model": "org/m"}}
+    (folder / "run_spec.json").write_text(json.dumps(spec))
+    for name in ("stats.json", "per_instance_stats.json"):
+        (folder / name).write_text('[{"name": ')
+    done = import_logs("helm", folder, tmp_path / "run")
+    ((_, model, origin),) = done.imported
+    (task,) = origin.tasks
+    assert (model, task.records, dict(task.skipped)) == ("org/m", 2, {NO_INSTANCE: 2})
+    assert [
+        sum(f"{name} is no JSON" in lack for lack in task.lacks) for name in ("/stats.json", "instance_stats.json")
+    ] == [1, 1]
+    (accuracy,) = [m for m in done.study.records if m.measure == "accuracy" and m.answerer == "model"]
+    assert accuracy.value == 0.5

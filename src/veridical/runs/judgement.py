@@ -80,7 +80,7 @@ def regrouped(suite: Suite, field: str) -> Suite:
             Member(set=value, item=item, role=roles.get(item, "")) for item, value in values.items() if value
         )
         if not members:
-            raise unknown(f"field to make sets of in suite {suite.name}", field, fields_of(suite))
+            raise unknown(f"field of suite {suite.name} to make sets of:", field, fields_of(suite))
         grouping = Grouping(name=field, members=members)
     parts = {name: getattr(suite, name) for name in Suite.model_fields}
     return Suite(**{**parts, "groupings": (grouping, *named.values())})
@@ -177,7 +177,7 @@ class Judgement:
         if not found and refused:
             names = {name for suite in suites for name in fields_of(suite)}
             where = f"suite {suites[0].name}" if len(suites) == 1 else f"{len(suites)} suites"
-            raise unknown(f"field to make sets of in {where}", self.sets, names)
+            raise unknown(f"field of {where} to make sets of:", self.sets, names)
         return found
 
     def _judge(self, suites: Sequence[Suite], responses: pl.DataFrame, runs: Sequence[Run]) -> Iterator[Measure]:

@@ -23,9 +23,10 @@ from veridical.items import Status
 
 HARNESS = "HELM"
 STATE = "scenario_state.json"
+NO_INSTANCE = "a request without an instance"
 UNPERTURBED = "as-logged"
-NO_STATS = "per_instance_stats.json: HELM's own scores of single instances"
-SEPARATE = "log-likelihoods of the references: HELM's own predicted_index is taken as the answer"
+NO_STATS = "no scores of single instances of HELM's own (per_instance_stats.json)"
+SEPARATE = "no log-likelihoods of the references: HELM's own predicted_index is taken as the answer"
 _JOINT = "multiple_choice_joint"
 _ALONE = ("multiple_choice_separate_original", "multiple_choice_separate_calibrated", "ranking_binary")
 _BOOKKEEPING = (
@@ -64,20 +65,22 @@ def read_helm(path: Path) -> list[LoggedModel]:
 
 
 def _model(folder: Path) -> LoggedModel:
-    spec = _optional(folder / "run_spec.json")
+    broken: list[str] = []
+    spec = held(_beside(folder / "run_spec.json", broken))
     adapter = held(spec.get("adapter_spec"))
     name = adapter.get("model") or adapter.get("model_deployment") or "model not named in the log"
     return LoggedModel(
         harness=HARNESS,
         name=str(name),
         version="",
-        tasks=[_task(folder, spec, adapter)],
+        tasks=[_task(folder, spec, adapter, broken)],
         settings={part: as_text(adapter[part]) for part in _SETTINGS if adapter.get(part) not in (None, "")},
         where=str(folder),
     )
 
 
-def _task(folder: Path, spec: Mapping[str, Any], adapter: Mapping[str, Any]) -> LoggedTask:
+def _task(folder: Path, spec: Mapping[str, Any], adapter: Mapping[str, Any], broken: list[str]) -> LoggedTask:
+    reported = listed(_beside(folder / "stats.json", broken))
     files = [
         file
         for name in (STATE, "run_spec.json", "per_instance_stats.json", "stats.json")
@@ -87,12 +90,13 @@ def _task(folder: Path, spec: Mapping[str, Any], adapter: Mapping[str, Any]) -> 
         name=_name(str(spec.get("name") or folder.name)),
         answers=lambda: _answers(task, folder, str(adapter.get("method", ""))),
         shots=adapter["max_train_instances"] if isinstance(adapter.get("max_train_instances"), int) else 0,
-        reported=_reported(_list(folder / "stats.json")),
+        reported=_reported(reported),
         sources=lambda: [source_of(file) for file in files],
-        total=len(_list(folder / "per_instance_stats.json")),
+        total=len(listed(_beside(folder / "per_instance_stats.json", broken))),
     )
+    task.lacks += broken
     if not spec:
-        task.lacks.append("run_spec.json: the model and its settings are not known")
+        task.lacks.append("the model and its settings are not known (run_spec.json)")
     return task
 
 
@@ -137,10 +141,12 @@ def _part(split: str, perturbation: str) -> str:
 
 def _answers(task: LoggedTask, folder: Path, method: str) -> Iterator[Answer]:
     found = listed(read_document(folder / STATE).get("request_states"))
-    states = [state for state in found if isinstance(state, dict)]
+    states = [state for state in found if isinstance(state, dict) and held(state.get("instance"))]
     if not states:
         raise UserError(f"{folder / STATE} holds no requests: nothing can be judged")
-    stats = _of_instances(_list(folder / "per_instance_stats.json"))
+    if lost := len(found) - len(states):
+        task.skipped[NO_INSTANCE] += lost
+    stats = _of_instances(listed(_beside(folder / "per_instance_stats.json", [])))
     if not stats:
         task.lacks.append(NO_STATS)
     if method in _ALONE:
@@ -269,12 +275,12 @@ def _completion(state: _State) -> str:
     return as_text(best.get("text", ""))
 
 
-def _optional(path: Path) -> dict[str, Any]:
-    return read_document(path) if path.is_file() else {}
-
-
-def _list(path: Path) -> list[Any]:
+def _beside(path: Path, broken: list[str]) -> Any:
+    """A file without which answers can still be judged: None where it is not there, and where it is no JSON, told."""
     if not path.is_file():
-        return []
-    found = parse_document(path.read_bytes(), str(path))
-    return found if isinstance(found, list) else []
+        return None
+    try:
+        return parse_document(path.read_bytes(), str(path))
+    except UserError as error:
+        broken.append(f"left out: {error}")
+        return None

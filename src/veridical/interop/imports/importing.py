@@ -161,10 +161,10 @@ def _tasks(model: LoggedModel, run: RunWriter, progress: Progress) -> Iterator[t
                 step()
         task.skipped.update(writer.skipped)
         found = writer.finish(task.reported, task.lacks, task.skipped)
-        if found is None:
-            progress.say(f"{task.name}: no record can be read ({_skipped([task])}); left out")
-        else:
+        if found is not None:
             yield found
+        elif len(model.tasks) > 1:
+            progress.say(f"{task.name}: no record can be read ({_skipped([task])}); left out")
 
 
 def _manifest(

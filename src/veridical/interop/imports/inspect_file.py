@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import zipfile
+import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +21,14 @@ MOST_BYTES = 8 << 30
 MOST_EXPANSION = 400
 """How many times its size in the archive a member of more than a megabyte may be: JSON shrinks 5 to 50 times."""
 
+NO_SAMPLE = "a sample that is no object"
+DAMAGED = "a sample that is damaged or cut off"
+
 Sample = Mapping[str, Any]
+
+
+class UnsupportedError(UserError):
+    """Members are whole, and not to be read here."""
 
 
 @dataclass
@@ -31,6 +40,8 @@ class Log:
     n_samples: int
     samples: Callable[[], Iterator[Sample]]
     notes: list[str] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+    """What could not be read, complete once the samples are."""
 
     @property
     def status(self) -> str:
@@ -67,13 +78,15 @@ def _object(path: Path) -> Log:
     document = read_document(path)
     if not isinstance(document.get("eval"), dict):
         raise UserError(f"{path} is no log of Inspect's: it has no 'eval'")
-    samples = [sample for sample in listed(document.pop("samples", None)) if isinstance(sample, dict)]
+    held_samples = listed(document.pop("samples", None))
+    samples = [sample for sample in held_samples if isinstance(sample, dict)]
+    skipped = Counter({NO_SAMPLE: lost} if (lost := len(held_samples) - len(samples)) else {})
     notes: list[str] = []
     if not samples:
         samples = [dict(sample) for sample in _of_reductions(document)]
         if samples:
             notes.append("samples: only the score of each is in it, so that item sets can be made of nothing")
-    return Log(path, document, len(samples), lambda: iter(samples), notes)
+    return Log(path, document, len(samples), lambda: iter(samples), notes, skipped)
 
 
 def _of_reductions(document: Mapping[str, Any]) -> Iterator[Sample]:
@@ -100,21 +113,33 @@ def _archive(path: Path) -> Log:
     except (zipfile.BadZipFile, OSError) as error:
         raise UserError(f"{path} cannot be read as an archive: {error}; was it copied whole?") from error
     samples = sorted(name for name in names if name.startswith("samples/") and name.endswith(".json"))
-    return Log(path, header, len(samples), lambda: _members(path, samples))
+    skipped = Counter[str]()
+    return Log(path, header, len(samples), lambda: _members(path, samples, skipped), skipped=skipped)
 
 
-def _members(path: Path, names: list[str]) -> Iterator[Sample]:
+def _members(path: Path, names: list[str], skipped: Counter[str]) -> Iterator[Sample]:
+    """The samples that can be read; the others are counted."""
+    skipped.clear()
     with zipfile.ZipFile(path) as archive:
         for name in names:
-            yield _member(path, archive, name)
+            try:
+                sample = _member(path, archive, name)
+            except UnsupportedError:
+                raise
+            except UserError:
+                skipped[DAMAGED] += 1
+                continue
+            yield sample
 
 
 def _member(path: Path, archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
     try:
         data = archive.read(name)
     except NotImplementedError as error:
-        raise UserError(f"{path}: {name} is compressed in a way that Python cannot read: install inspect_ai") from error
-    except (zipfile.BadZipFile, RuntimeError, EOFError, OSError, ValueError) as error:
+        raise UnsupportedError(
+            f"{path}: {name} is compressed in a way that Python cannot read: install inspect_ai"
+        ) from error
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, OSError, ValueError) as error:
         raise UserError(f"{path}: {name} is damaged ({error})") from error
     document = parse_document(data, f"{path}, {name}")
     if not isinstance(document, dict):

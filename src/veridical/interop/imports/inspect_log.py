@@ -68,6 +68,9 @@ def _task(log: Log, spec: Mapping[str, Any]) -> LoggedTask:
             "run the evaluation with its samples logged"
         )
     if not any(held(sample.get("scores")) or held(sample.get("score")) for sample in log.samples()):
+        if log.skipped:
+            lost = "; ".join(f"{count:,} {reason}" for reason, count in log.skipped.items())
+            raise UserError(f"{log.path}: no sample with a score can be read ({lost}); was it copied whole?")
         raise UserError(
             f"{log.path}: no sample has a score, so that nothing can be judged; 'inspect score' gives them one"
         )
@@ -117,6 +120,7 @@ def _answers(task: LoggedTask, log: Log, reported: set[str]) -> Iterator[Answer]
         for answer in found:
             repeated = repeated or answer.repeat > 0
             yield answer
+    task.skipped.update(log.skipped)
     if repeated:
         task.lacks.append(_FIRST_EPOCH)
 

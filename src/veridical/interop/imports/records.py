@@ -229,8 +229,20 @@ def parse_document(data: bytes, named: str) -> Any:
     except RecursionError as error:
         raise UserError(f"{named}: nested too deeply") from error
     except ValueError as error:
-        where = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
-        raise UserError(f"{named} is no JSON ({where}); is the file cut off?") from error
+        raise UserError(f"{named} {_why_no_json(data, error)}") from error
+
+
+def _why_no_json(data: bytes, error: ValueError) -> str:
+    if not data.strip():
+        return "is empty; was it copied whole?"
+    if data.startswith(b"PK"):
+        return "is an archive without its end: it is cut off; copy it again"
+    if not isinstance(error, json.JSONDecodeError):
+        return f"is no JSON ({error})"
+    if error.msg == "Extra data":
+        return f"holds more than one JSON value (line {error.lineno}), as JSON Lines do, where one is expected"
+    cut = "" if error.pos == 0 else "; is the file cut off?"
+    return f"is no JSON (line {error.lineno}: {error.msg}){cut}"
 
 
 def source_of(path: Path) -> SourceFile:

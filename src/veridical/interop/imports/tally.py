@@ -104,6 +104,18 @@ def _metric(key: tuple[str, str], tally: Tally, reported: float | None) -> Metri
 def _reason(tally: Tally) -> str:
     if tally.n_recomputed:
         return f"{tally.n - tally.n_recomputed} of {tally.n} answers lack what it needs"
+    if tally.numbers > tally.n // 2 and tally.numbers < tally.n:
+        return f"{tally.n - tally.numbers} of {tally.n} scores are no numbers"
     if tally.numbers < tally.n:
         return "its scores are not numbers: it is made of all answers together"
     return "the harness's own score of each answer, taken as it is"
+
+
+def told_differing(metrics: Iterable[Metric]) -> Iterator[str]:
+    """Lines on metrics that come out otherwise than the harness has them, which is a reason to look before trusting."""
+    for one in metrics:
+        if one.differing:
+            yield (
+                f"{one.metric} ({one.reading}): {one.differing:,} of {one.n:,} answers come by its rule to another "
+                "score than the harness's own; look at these before the measures are trusted"
+            )

@@ -20,7 +20,7 @@ from pydantic_core import to_json
 from veridical.errors import UserError
 from veridical.interop.imports.answer import Answer, as_text, number
 from veridical.interop.imports.columns import list_column, score_column
-from veridical.interop.imports.tally import Tallies
+from veridical.interop.imports.tally import Tallies, told_differing
 from veridical.items import Item, Mode, Suite, digest
 from veridical.prompts.template import Prompt
 from veridical.runs.files import add_part, make_folder, parquet_bytes, replace, unwritable
@@ -37,7 +37,7 @@ ALIKE = 20
 """Items from which a right answer that always stands in one place is taken as the task's way of writing, and choices
 named by their place as no answers of the model's. Our choice."""
 
-REPEATED = "a document that stands twice under one filter"
+REPEATED = "a second answer to a document under one filter or scorer"
 GRADED_LABELS = (CORRECT, INCORRECT)
 _NOT_KEPT = "what was put to the model is in requests/*.parquet, column contexts"
 
@@ -253,12 +253,13 @@ class TaskWriter:
         # What the whole task is the log does not say: its items are told by their own content, each for itself.
         content = digest(["imported", suite.name])
         entry = SuiteEntry(name=suite.name, version=suite.version, content_hash=content, shots=self.shots)
+        metrics = tuple(self.tallies.metrics(reported))
         task = Task(
             suite=suite.name,
             records=self.records,
             judged_by=judged_by,
-            metrics=tuple(self.tallies.metrics(reported)),
-            lacks=tuple(lacks),
+            metrics=metrics,
+            lacks=(*lacks, *told_differing(metrics)),
             skipped=dict(skipped),
             fields=tuple(self._fields),
         )

@@ -14,7 +14,8 @@ from veridical.interop.imports.logged import LoggedModel, LoggedTask, Reported
 from veridical.interop.imports.records import RecordFile
 
 HARNESS = "lm-evaluation-harness"
-NO_RESULTS = "a results file: reported numbers, task versions and settings are not known"
+_NOT_KNOWN = "reported numbers, task versions and settings are not known"
+NO_RESULTS = f"no results file: {_NOT_KNOWN}"
 _SETTINGS = (
     "model_source",
     "system_instruction_sha",
@@ -57,9 +58,9 @@ def _task(evaluation: Evaluation, name: str, records: RecordFile) -> LoggedTask:
         total=records.estimate(),
     )
     if results is None:
-        task.lacks.append(NO_RESULTS)
+        task.lacks.append(f"{evaluation.broken}; {_NOT_KNOWN}" if evaluation.broken else NO_RESULTS)
         if evaluation.model == NAMELESS:
-            task.lacks.append("the model's name: --model NAME gives it one")
+            task.lacks.append("no name of the model: --model NAME gives it one")
     return task
 
 
@@ -89,4 +90,6 @@ def _answers(task: LoggedTask, records: RecordFile, results: Results | None) -> 
         task.lacks.extend(reader.notes)
         task.skipped.update(reader.skipped)
     task.skipped.update(records.skipped)
-    task.lacks.extend(f"{count:,} records were {note}" for note, count in records.notes.items())
+    task.lacks.extend(
+        f"{count:,} {'record was' if count == 1 else 'records were'} {note}" for note, count in records.notes.items()
+    )

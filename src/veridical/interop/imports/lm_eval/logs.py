@@ -17,7 +17,7 @@ from typing import Any
 from veridical.errors import UserError
 from veridical.interop.imports.answer import held
 from veridical.interop.imports.folders import files_in
-from veridical.interop.imports.records import RecordFile, read_document
+from veridical.interop.imports.records import NOT_JSON, RecordFile, read_document
 
 _DATE = r"\d{4}-\d{2}-\d{2}T\d{2}[-:]\d{2}[-:]\d{2}(?:\.\d+)?"
 _RESULTS = re.compile(rf"(?P<prefix>.*?)results_(?P<date>{_DATE})\.json")
@@ -71,6 +71,8 @@ class Evaluation:
     where: Path
     named: str = ""
     """The model as the files' names have it."""
+    broken: str = ""
+    """Why its results file cannot be read, where there is one."""
 
     @property
     def model(self) -> str:
@@ -95,6 +97,7 @@ class _Group:
     results: list[Results] = field(default_factory=list)
     samples: dict[str, RecordFile] = field(default_factory=dict)
     named: str = ""
+    broken: str = ""
 
 
 def find_evaluations(path: Path) -> list[Evaluation]:
@@ -105,13 +108,16 @@ def find_evaluations(path: Path) -> list[Evaluation]:
     files = files_in(path, (".json", ".jsonl")) if path.is_dir() else _with_neighbours(path)
     groups = _grouped(files, only=None if path.is_dir() else path)
     found = [
-        Evaluation(group.results[0] if group.results else None, group.samples, path, group.named)
+        Evaluation(group.results[0] if group.results else None, group.samples, path, group.named, group.broken)
         for group in groups.values()
         if group.samples
     ]
     if found:
         return found
     results = [one for group in groups.values() for one in group.results]
+    broken = [group.broken for group in groups.values() if group.broken]
+    if broken and not results:
+        raise UserError(broken[0])
     if results:
         raise UserError(_without_samples(path, results))
     raise UserError(
@@ -164,8 +170,12 @@ def _grouped(files: Sequence[Path], only: Path | None) -> dict[tuple[str, ...], 
             group.samples[match["task"]] = RecordFile(file)
             group.named = _model_in_names(file, match["prefix"])
         elif match := _RESULTS.fullmatch(file.name):
-            document = read_document(file)
             group = groups.setdefault((str(file.parent), match["prefix"], match["date"]), _Group())
+            try:
+                document = read_document(file)
+            except UserError as error:
+                group.broken = str(error)
+                continue  # its samples can be judged without it
             group.results.append(Results(file, document))
             group.samples = {**_embedded(document), **group.samples}
         else:
@@ -225,7 +235,11 @@ class _Held(RecordFile):
         return len(self._held)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        yield from (record for record in self._held if isinstance(record, dict))
+        for record in self._held:
+            if isinstance(record, dict):
+                yield record
+            else:
+                self.skipped[NOT_JSON] += 1
 
 
 def _named(files: Sequence[Path], results: Results | None) -> dict[str, RecordFile]:

@@ -298,6 +298,7 @@ def _agreement(scored: Sequence[tuple[dict[str, Any], Requests]], conventions: C
         answer = Answer(document="", fields={}, reading="", metrics={"acc": record["acc"]})
         answer = _choices(answer, requests, record.get("target"), conventions)
         own = number(record["acc"])
-        if "acc" in answer.recomputed:
+        # A score that is no number says nothing of the task's rule.
+        if "acc" in answer.recomputed and own is not None and math.isfinite(own):
             agree.append(answer.recomputed["acc"] == own)
     return sum(agree) / len(agree) if agree else None
