@@ -44,3 +44,5 @@ def command(
         print_json(measures_document(str(run[0]), judgement))
     else:
         print_tables(judgement)
+    if not judgement.records:
+        print("nothing is measured: no item here has a right answer that is known", file=sys.stderr)

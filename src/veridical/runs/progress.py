@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 LINE_SECONDS = 30.0
 """How far apart the lines are where there is no terminal to draw a bar on."""
+SHARE_FOR_TIME_LEFT = 0.05
+"""How much must be done before the time left is told: what is done first (the longest prompts) is no measure of it."""
 SUMMARY_SECONDS = 1.0
 """How long something must have taken for its speed to be told."""
 
@@ -43,6 +45,11 @@ def _duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}"
+
+
+def _speed(rate: float) -> str:
+    """Items a second, or a minute where that would be none."""
+    return f"{rate:.1f} items/s" if rate >= 1 else f"{60 * rate:.1f} items/min"
 
 
 class Terminal:
@@ -80,14 +87,14 @@ class Terminal:
                 nonlocal done
                 done += 1
                 rate = done / max(time.monotonic() - started, 1e-9)
-                bar.update(task, completed=done, rate=f"{rate:.1f} items/s")
+                bar.update(task, completed=done, rate=_speed(rate))
 
             yield step
         self._summarise(what, done, time.monotonic() - started)
 
     def _summarise(self, what: str, done: int, seconds: float) -> None:
         if done and seconds >= SUMMARY_SECONDS:
-            self.say(f"{what}: {done:,} in {_duration(seconds)} ({done / seconds:.1f} items/s)")
+            self.say(f"{what}: {done:,} in {_duration(seconds)} ({_speed(done / seconds)})")
 
     @contextlib.contextmanager
     def _lines(self, what: str, total: int) -> Iterator[Callable[[], None]]:
@@ -101,8 +108,8 @@ class Terminal:
             if moment - told >= LINE_SECONDS:
                 told = moment
                 rate = done / (moment - started)
-                left = _duration((total - done) / rate)
-                self.say(f"{what}: {done} of {total}, {rate:.1f} items/s, {left} left")
+                left = f", {_duration((total - done) / rate)} left" if done >= SHARE_FOR_TIME_LEFT * total else ""
+                self.say(f"{what}: {done} of {total}, {_speed(rate)}{left}")
 
         yield step
         self._summarise(what, done, time.monotonic() - started)
