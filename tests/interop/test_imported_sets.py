@@ -204,3 +204,31 @@ def test_a_number_that_the_log_does_not_come_to_is_told(tmp_path, capsys):
     ((metric,),) = [task["metrics"] for task in document["imported"][0]["tasks"]]
     assert (metric["reported"], metric["own"], metric["recomputed"]) == (0.9, 0.5, 0.5)
     assert document["measures"]
+
+
+def test_items_without_the_field_are_counted_in_words(tmp_path):
+    records = passages("rrrw")
+    for place, value in ((2, None), (3, ["a", "list"])):
+        records[place]["doc"]["passage"] = value
+    judgement = judged(imported(tmp_path, records), sets="passage")
+    assert any("small: 1 of 4 items have no passage" in one for one in judgement.verdicts)
+    (sets,) = measured(judgement, "set_accuracy", answerer="model")
+    assert (sets.value, sets.n_sets) == (1.0, 1)
+    assert not any("have no" in one for one in judged(imported(tmp_path, passages("rr"), "b"), sets="passage").verdicts)
+
+
+def test_runs_without_an_item_in_common_are_said_not_to_be_compared(tmp_path):
+    one, other = imported(tmp_path, passages("rrww")), imported(tmp_path, passages("rrwwrrww")[4:], "other")
+    judgement = judged(one, other, sets="passage")
+    assert any("no item was asked of all models" in told for told in judgement.verdicts)
+    assert not [m for m in judgement.records if m.against]
+    both = judged(one, imported(tmp_path, passages("wwww"), "third"), sets="passage")
+    assert not any("not compared" in told for told in both.verdicts)
+
+
+def test_a_task_without_the_field_is_said_to_be_left_out(tmp_path):
+    write_samples(tmp_path / "logs", passages("rrww"))
+    write_samples(tmp_path / "logs", [choice_record(n, RIGHT, 0) for n in range(4)], task="other")
+    done = import_logs("lm-eval", tmp_path / "logs", tmp_path / "run")
+    told = judged(done, sets="passage").verdicts
+    assert "other: no item has a field passage: it is left out." in told

@@ -161,7 +161,27 @@ class Judgement:
             from veridical.readouts.verdict import readout_verdicts
 
             told += readout_verdicts(self.suites, self.records)
-        return tuple(told)
+        return (*told, *self._remarks())
+
+    def _remarks(self) -> Iterator[str]:
+        """What the numbers leave out: suites and items without the field, and runs that have nothing in common."""
+        for suite in self.suites:
+            n = len(suite.columns.ids)
+            lacking = n - len(set(suite.places.items)) if self.sets else 0
+            if lacking:
+                yield (
+                    f"{suite.name}: {lacking:,} of {n:,} items have no {self.sets}: they are in no set, and "
+                    "each stands for itself where items are counted."
+                )
+            if len(self.runs) > 1:
+                own = only(self.responses, pl.col("suite") == suite.name).select("model", "item").unique()
+                asked = [set(part["item"]) for part in own.partition_by("model")]
+                if len(asked) > 1 and not set.intersection(*asked):
+                    yield f"{suite.name}: no item was asked of all models, so that they are not compared."
+        held = {suite.name for suite in self.suites}
+        for name in dict.fromkeys(name for run in self.runs for name in run.suites):
+            if name not in held:
+                yield f"{name}: no item has a field {self.sets}: it is left out."
 
     def _with_sets(self, suites: Sequence[Suite]) -> list[Suite]:
         """The suites with the sets asked for; those that have nothing to make them of are left out, unless all are."""
