@@ -147,6 +147,15 @@ def test_control_c_while_modules_are_imported_is_told(study, module, command, tm
     assert re.fullmatch(r"veridical: stopped( before anything was stored)?\n", done.stderr)
 
 
+@pytest.fixture
+def interruptible():
+    """Ctrl-C interrupts, as at a prompt: a shell starts jobs in the background with it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_control_c_in_judge_is_told(study, monkeypatch, capsys):
     from veridical.runs import judgement
 
