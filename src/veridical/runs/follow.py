@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from veridical.errors import UserError
 from veridical.items import Suite
@@ -111,14 +112,20 @@ class _Follower:
             orders=ask.orders,
             max_new_tokens=ask.max_new_tokens,
             limit=self.given.limit,
-            seed=self.given.seed,
-            dtype=self.given.dtype,
-            device=self.given.device,
-            batch_tokens=self.given.batch_tokens,
-            template_args=self.given.template_args,
-            out=self.out,
-            progress=self.progress,
+            **self._settings(),
         ).failed
+
+    def _settings(self) -> dict[str, Any]:
+        """What every step that asks a model is given."""
+        return {
+            "seed": self.given.seed,
+            "dtype": self.given.dtype,
+            "device": self.given.device,
+            "batch_tokens": self.given.batch_tokens,
+            "template_args": self.given.template_args,
+            "out": self.out,
+            "progress": self.progress,
+        }
 
     def _suite(self, name: str, ask: Ask) -> Suite | None:
         """The suite of that name with its data; None, with a word, of a benchmark that the user has no copy of."""
@@ -169,13 +176,7 @@ class _Follower:
             category_draws=wanted.category_draws,
             control_draws=wanted.control_draws,
             limit=None if whole else self.given.limit,
-            seed=self.given.seed,
-            dtype=self.given.dtype,
-            device=self.given.device,
-            batch_tokens=self.given.batch_tokens,
-            template_args=self.given.template_args,
-            out=self.out,
-            progress=self.progress,
+            **self._settings(),
         ).failed
 
     def _vary(self, wanted: Vary) -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 from jinja2.exceptions import TemplateError
@@ -28,6 +27,7 @@ from veridical.engine.memory import TooLargeError
 from veridical.engine.plain import PlainGenerator
 from veridical.errors import UserError
 from veridical.interop.harness.greedy import StopText, is_plain_greedy, normalized
+from veridical.loggers import errors_alone
 from veridical.models import load
 from veridical.models.hf import HuggingFaceModel
 from veridical.models.protocol import LanguageModel, TokenSequence
@@ -75,7 +75,7 @@ class EngineLM(HFLM):  # type: ignore[misc]  # the harness has no types
             )
         self.answering = pretrained
         self.engine = pretrained.engine
-        with _silent("lm_eval.models.huggingface"):  # which warns of every model that is loaded already
+        with errors_alone("lm_eval.models.huggingface"):  # which warns of every model that is loaded already
             super().__init__(
                 pretrained=self.engine.model,
                 tokenizer=pretrained.encoder.tokenizer,
@@ -275,15 +275,3 @@ class EngineLM(HFLM):  # type: ignore[misc]  # the harness has no types
             return str(postprocess_generated_text(self.tok_decode(tokens), stops, mark))
         after = len(tokens) - tuple(tokens)[::-1].index(mark) if mark in tokens else 0
         return str(postprocess_generated_text(self.tok_decode(tokens[after:]).lstrip(), stops, None))
-
-
-@contextmanager
-def _silent(name: str) -> Iterator[None]:
-    """Within this context a logger tells of errors alone."""
-    logger = logging.getLogger(name)
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
 from veridical.errors import UserError
+from veridical.loggers import errors_alone
 from veridical.suites.commonsense.rows import FORMATS, Row, read_rows, read_values, rows_of, with_values
 from veridical.suites.commonsense.task import Beside, Files, Hub, Listed, Task
 
@@ -160,7 +159,7 @@ def _from_hub(task: Task, hub: Hub, split: str) -> list[Row]:
     rows: list[Row] = []
     for config in configs:
         try:
-            with _without_warnings("huggingface_hub"):  # of every time that it tries again
+            with errors_alone("huggingface_hub"):  # of every time that it tries again
                 loaded = load_dataset(hub.path, config or None, split=split or None)
             records = loaded if split else chain.from_iterable(loaded.values())
         except Exception as error:  # no network, a gated set, a name that has moved: whatever the library raises
@@ -169,15 +168,3 @@ def _from_hub(task: Task, hub: Hub, split: str) -> list[Row]:
         source = f"{hub.path} ({', '.join(part for part in (config, split) if part)})"
         rows += rows_of(({"config": config, **record} for record in records), source)
     return rows
-
-
-@contextmanager
-def _without_warnings(logger: str) -> Iterator[None]:
-    """Silence a library's warnings while it works: what comes of them is told in one line."""
-    log = logging.getLogger(logger)
-    level = log.level
-    log.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        log.setLevel(level)
