@@ -36,26 +36,7 @@ def _measure(
         prompts=(Prompt(name="plain", user="{{ text }}"),),
         items=tuple(items),
     )
-    rows = [
-        {
-            **dict.fromkeys(SCHEMA.names()),
-            "suite": "two",
-            "model": "planted",
-            "answerer": "model",
-            "input": "full",
-            "prompt": "plain",
-            "mode": "loglikelihood",
-            "order": 0,
-            "repeat": 0,
-            "item": one.id,
-            "status": "ok" if row is not None else "error",
-            "label": labels[max(range(len(row)), key=row.__getitem__)] if row is not None else None,
-            "labels": list(labels) if row is not None else None,
-            "scores": [float(score) for score in row] if row is not None else None,
-            "chars": list(chars) if row is not None else None,
-        }
-        for one, row in zip(items, scores, strict=True)
-    ]
+    rows = [_row(one, row, labels, chars) for one, row in zip(items, scores, strict=True)]
     found = [m for m in judge(suite, pl.DataFrame(rows, schema=SCHEMA), draws=50) if m.measure == "two_best_accuracy"]
     return found[0] if found else None
 
@@ -173,9 +154,11 @@ def test_forced_choice_needs_sets_of_two() -> None:
     assert _pairs(((-1, -4), (-1, -3)), extra=True) is None
 
 
-def _row(one: Item, score: tuple[float, float] | None, labels: Sequence[str]) -> dict[str, object]:
-    scored = score is not None
-    return dict.fromkeys(SCHEMA.names()) | {
+def _row(
+    one: Item, scores: Sequence[float] | None, labels: Sequence[str], chars: Sequence[int] | None = None
+) -> dict[str, object]:
+    """A response to the item with these scores (None: it was not scored)."""
+    row = dict.fromkeys(SCHEMA.names()) | {
         "suite": "two",
         "model": "planted",
         "answerer": "model",
@@ -185,8 +168,13 @@ def _row(one: Item, score: tuple[float, float] | None, labels: Sequence[str]) ->
         "order": 0,
         "repeat": 0,
         "item": one.id,
-        "status": "ok" if scored else "error",
-        "label": labels[0] if scored else None,
-        "labels": list(labels) if scored else None,
-        "scores": [float(value) for value in score] if score is not None else None,
+    }
+    if scores is None:
+        return row | {"status": "error"}
+    return row | {
+        "status": "ok",
+        "label": labels[max(range(len(scores)), key=scores.__getitem__)],
+        "labels": list(labels),
+        "scores": [float(score) for score in scores],
+        "chars": None if chars is None else list(chars),
     }
