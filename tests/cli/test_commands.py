@@ -173,6 +173,15 @@ def test_suites_lists_what_is_built_in():
         assert words in [line.split() for line in benchmarks.splitlines()]
 
 
+def test_suites_as_json_holds_every_suite_and_nothing_else():
+    done = call("suites", "--json")
+    assert done.returncode == 0
+    suites = {suite["name"]: suite for suite in json.loads(done.stdout)["suites"]}
+    assert (suites["evidence"]["items"], suites["evidence"]["sets"]) == (108, 54)
+    assert (suites["winogrande"]["items"], suites["winogrande"]["data"]) == (None, "needs your copy")
+    assert suites["imperfective"]["prompts"] == ["zero-shot", "dap", "cot", "counterfactual"]
+
+
 def test_doctor_shows_versions_and_models():
     done = call("doctor")
     assert done.returncode == 0

@@ -96,11 +96,20 @@ def test_the_four_studies_ask_what_the_papers_asked() -> None:
         ({"models": []}, "models: the list is empty; give one at least"),
         ({"models": "smollm2"}, "models: a list is needed, as in [a, b]"),
         ({"models": ["smollm2"]}, "models[1]: a mapping is needed, as in {key: value}"),
-        ({"models": [{"name": 3}]}, "models[1].name: a model's name is a text, as in hf/ORG/NAME"),
-        ({"models": [{"name": "smollm2", "billions": "8B"}]}, "models[1].billions: Input should be a valid number"),
-        ({"models": [{"name": "smollm2", "billions": True}]}, "models[1].billions: Input should be a valid number"),
-        ({"models": [{"name": "smollm2", "billions": float("inf")}]}, "models[1].billions: Input should be a finite"),
-        ({"name": 3}, "name: a text is needed"),
+        ({"models": [{"name": [3]}]}, "models[1].name: a model's name is a text, as in hf/ORG/NAME"),
+        (
+            {"models": [{"name": "smollm2", "billions": "8B"}]},
+            "models[1].billions: a number in decimal",
+        ),
+        (
+            {"models": [{"name": "smollm2", "billions": True}]},
+            "models[1].billions: a number in decimal",
+        ),
+        (
+            {"models": [{"name": "smollm2", "billions": float("inf")}]},
+            "models[1].billions: a number in decimal",
+        ),
+        ({"name": [3]}, "name: a text is needed"),
         ({"steps": ["ask"]}, "steps[1]: a mapping is needed, as in {key: value}"),
         ({"steps": [{"ask": {}}]}, "steps[1].ask.suites: is missing"),
         ({"steps": [{"ask": {"suites": [""]}}]}, "steps[1].ask.suites[1]: the text is empty"),
@@ -169,9 +178,10 @@ def test_what_is_wrong_with_a_recipe_is_told_with_its_place(
     ("text", "words"),
     [
         ("- a\n- b\n", "not a recipe"),
-        ("a: [1\n", "no YAML"),
+        ("a: [1\n", "not valid YAML"),
         ("schema: 1\nschema: 2\n", "named twice"),
-        (f"{yaml.safe_dump(SMALL)}2: x\n", "the key 2 is no text: put quotes around it"),
+        (f"{yaml.safe_dump(SMALL)}2: x\n", "unknown key '2'"),
+        (f"{yaml.safe_dump(SMALL)}[2]: x\n", "a key must be a text"),
     ],
 )
 def test_a_file_that_is_no_recipe_is_refused(text: str, words: str, tmp_path: Path) -> None:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
+
+from veridical.cli.options import Json
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 
-def command() -> None:
+def command(json: Json = False) -> None:
     """List the suites and benchmarks that have a name: items, sets, prompts, licence."""
-    from veridical.cli.console import results
+    from veridical.cli.console import print_json, results
     from veridical.suites.registry import list_suites
 
     listed = list_suites()
+    if json:
+        print_json({"schema": "veridical.suites/1", "suites": [asdict(suite) for suite in listed]})
+        return
     own = [
         (suite.name, suite.version, f"{suite.items:,}", f"{suite.sets:,}", ", ".join(suite.prompts), suite.licence)
         for suite in listed

@@ -15,9 +15,10 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, Field, StringConstraints, ValidationError, field_validator, model_validator
 
 from veridical.errors import UserError, unknown
+from veridical.files.scalars import NOTHING, Decimal, Truth, Whole
+from veridical.files.yaml_file import read_yaml
 from veridical.items import Frozen, Name
 from veridical.runs.plan import MODES
-from veridical.validity.yaml_file import read_yaml
 
 SCHEMA = "veridical.recipe/1"
 ENDINGS = (".yaml", ".yml")
@@ -35,9 +36,9 @@ class Model(Frozen):
 
     name: Name
     family: str = ""
-    billions: float | None = Field(default=None, gt=0, allow_inf_nan=False, strict=True)
-    api: bool = False
-    ours: bool = False
+    billions: Annotated[Decimal | None, NOTHING] = Field(default=None, gt=0, allow_inf_nan=False)
+    api: Truth = False
+    ours: Truth = False
 
     @field_validator("name", mode="before")
     @classmethod
@@ -63,14 +64,14 @@ class Ask(Frozen):
     """
 
     suites: Names
-    prompts: Names | None = None
+    prompts: Annotated[Names | None, NOTHING] = None
     mode: Annotated[tuple[Annotated[str, StringConstraints(min_length=1)], ...], Field(min_length=1)] = (
         "loglikelihood",
     )
-    orders: int | None = Field(default=None, ge=0)
-    shots: int = Field(default=0, ge=0)
-    max_new_tokens: int = Field(default=512, ge=1)
-    data: bool = False
+    orders: Annotated[Whole | None, NOTHING] = Field(default=None, ge=0)
+    shots: Whole = Field(default=0, ge=0)
+    max_new_tokens: Whole = Field(default=512, ge=1)
+    data: Truth = False
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -86,12 +87,12 @@ class Readout(Frozen):
     """A linear readout of hidden states: one call of `readout`."""
 
     suite: Name
-    prompt: str | None = None
-    layer: int = -2
-    draws: int = Field(default=1_000, ge=1)
-    category_draws: int = Field(default=200, ge=1)
-    control_draws: int = Field(default=100, ge=1)
-    data: bool = False
+    prompt: Annotated[str | None, NOTHING] = None
+    layer: Whole = -2
+    draws: Whole = Field(default=1_000, ge=1)
+    category_draws: Whole = Field(default=200, ge=1)
+    control_draws: Whole = Field(default=100, ge=1)
+    data: Truth = False
 
 
 class Vary(Frozen):
@@ -102,8 +103,8 @@ class Vary(Frozen):
 
     proposers: Names
     suite: str = ""
-    min_ratio: float = Field(default=1.0, ge=0)
-    max_variants: int = Field(default=20, ge=1)
+    min_ratio: Decimal = Field(default=1.0, ge=0)
+    max_variants: Whole = Field(default=20, ge=1)
     writes: Annotated[str, StringConstraints(pattern=r"^[\w.-]+\.jsonl$")] = "variants.jsonl"
 
 
@@ -193,9 +194,6 @@ def _fault(error: ValidationError) -> str:
         where = _place(location[:-1])
         return f"unknown key {str(location[-1])!r}{f' in {where}' if where else ''}: {told}"
     told = _TOLD.get(fault["type"]) or fault["msg"].removeprefix("Value error, ")
-    if fault["type"] == "invalid_key":
-        place = _place(location[:-1])  # the last part is pydantic's own
-        told = f"the key {fault['input']!r} is no text: put quotes around it"
     return f"{place}: {told}" if place else told
 
 
@@ -204,7 +202,7 @@ _TOLD = {
     "dict_type": "a mapping is needed, as in {key: value}",
     "model_type": "a mapping is needed, as in {key: value}",
     "too_short": "the list is empty; give one at least",
-    "string_type": "a text is needed (a number in quotes is one)",
+    "string_type": "a text is needed",
     "string_too_short": "the text is empty",
     "missing": "is missing",
     "bool_parsing": "true or false is needed",

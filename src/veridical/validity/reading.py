@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from veridical.errors import UserError
-from veridical.suites.files import read_text, unreadable
+from veridical.files.text_file import read_text, unreadable
 from veridical.suites.json_text import JSONContentError, parse_json, place
 from veridical.variation.tables import Table, open_table
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError, unknown
-from veridical.validity.yaml_file import read_yaml
+from veridical.files.scalars import whole_number
+from veridical.files.yaml_file import read_yaml
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "model": ("model", "model name", "model_name", "name"),
@@ -109,9 +110,13 @@ def _mapping(path: Path, document: Mapping[str, Any], key: str) -> dict[str, str
 
 
 def _count(path: Path, name: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) <= 10 and 0 < int(text) <= MOST_ITEMS):
+    try:
+        count = whole_number(text)
+    except ValueError:
+        count = 0
+    if not 0 < count <= MOST_ITEMS:
         raise UserError(f"{path}: items of {name!r} must be a whole number above 0, and is {text[:40]!r}")
-    return int(text)
+    return count
 
 
 def with_flags(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Literal, NoReturn
 
 from veridical.errors import UserError
-from veridical.suites.files import unreadable
+from veridical.files.text_file import unreadable
 from veridical.suites.json_text import JSONContentError, parse_json, place
 
 Kind = Literal["jsonl", "tsv", "csv"]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from veridical.errors import UserError
-from veridical.suites.files import read_text, unreadable
+from veridical.files.text_file import read_text, unreadable
 from veridical.suites.json_text import JSONContentError, kind, parse_json, place
 
 LONGEST = 300

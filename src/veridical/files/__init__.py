@@ -1,0 +1,1 @@
+"""The files of a user, by format: read strictly, and never retyped."""
