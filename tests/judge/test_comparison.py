@@ -11,7 +11,11 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 
 from veridical.judge import baseline_frame, contrasts, judge
+from veridical.judge.answering import answerings
+from veridical.judge.estimate import Settings, contrast
+from veridical.judge.generic import balanced_accuracy
 from veridical.judge.measure import Measure
+from veridical.judge.table import table_of
 from veridical.stats.multiple import holm
 from veridical.stats.proportions import fisher_exact, newcombe_paired
 
@@ -43,8 +47,46 @@ def test_prompts_trade_a_gain_in_c_for_a_cost_in_d() -> None:
     assert all(m.paired for m in found)
     assert (gain.interval, gap.interval) == ("Newcombe paired", "bootstrap over sets")
     assert 0 < gap.low < gap.value < gap.high
-    # the gap moves up in 44 sets (C no longer True) and down in 25 (D lost), each by 1/100: a binomial sign test
-    assert gap.p == pytest.approx(stats.binomtest(44, 69).pvalue, abs=0.006)
+    # two independent samples of differences, 44 of 100 up (C no longer True) and 25 of 100 down (D lost)
+    error = np.sqrt(0.44 * 0.56 / 100 + 0.25 * 0.75 / 100)
+    assert gap.p == pytest.approx(2 * stats.norm.sf(0.19 / error), abs=0.003)
+
+
+def test_test_and_interval_of_a_gap_agree_where_c_gains_and_d_pays() -> None:
+    """+95 of 100 in C and -75 of 100 in D: the gap rises by .20, four standard errors of the sum of the two."""
+    asked = paradox()
+    plain = group_answers({"C": {"True": 95, "Unknown": 5}, "D": {"True": 75, "Unknown": 25}})
+    other = group_answers({"C": {"Unknown": 100}, "D": {"Unknown": 100}})
+    both = pl.concat([frame(asked, other, prompt="dap"), frame(asked, plain, prompt="zero-shot")])
+    gap = get(raw(contrasts(asked, both)), "aspectual_awareness_gap")
+    error = np.sqrt(0.95 * 0.05 / 100 + 0.75 * 0.25 / 100)
+    assert gap.value == pytest.approx(0.20)
+    assert (gap.low, gap.high) == pytest.approx((0.20 - 1.96 * error, 0.20 + 1.96 * error), abs=0.01)
+    assert gap.p < 0.001
+    assert gap.null == "the difference is 0 (bootstrap interval inverted)"
+
+
+def test_balanced_accuracy_that_gains_in_one_class_and_loses_in_another_has_the_p_of_its_interval() -> None:
+    """The same with recalls of classes: what one gains and another loses is no noise of their mean."""
+    asked = in_sets({f"{label}{i}": [item(f"{label}{i}", (label,))] for label in ("True", "False") for i in range(60)})
+    before = {f"{label}{i}": "True" for label in ("True", "False") for i in range(60)}  # recall 1 and 0
+    after = {f"True{i}": "False" if i < 36 else "True" for i in range(60)} | {f"False{i}": "False" for i in range(60)}
+    both = pl.concat([frame(asked, after, model="after"), frame(asked, before, model="before")])
+    one, other = answerings(table_of(asked), both)
+    record = contrast(*(next(balanced_accuracy(a)) for a in (one, other)), {"model": "before"}, Settings())
+    assert record.value == pytest.approx((1.0 - 0.6) / 2)
+    assert record.low > 0
+    assert record.p < 0.001
+
+
+def test_a_handful_of_sets_is_not_surer_than_its_signs() -> None:
+    """Four quadruples, three of which move the same way: no pattern of three signs has a p below 1/4."""
+    asked = quads(4)
+    one = {f"D{i}": "True" for i in range(4)} | {f"C{i}": "Unknown" for i in range(4)}
+    other = {f"D{i}": "True" for i in range(4)} | {f"C{i}": "True" if i < 3 else "Unknown" for i in range(4)}
+    both = pl.concat([frame(asked, one, model="one"), frame(asked, other, model="other")])
+    gap = get(raw([m for m in contrasts(asked, both) if "model" in m.against]), "aspectual_awareness_gap")
+    assert gap.p >= 0.25
 
 
 def test_paired_data_get_the_paired_test() -> None:

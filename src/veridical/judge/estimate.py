@@ -2,7 +2,8 @@
 
 One 0/1 a set: Wilson. Difference of two independent samples of these: Newcombe; of two over the same sets:
 Newcombe paired, with McNemar's exact test. Everything else: bootstrap over sets (or over the clusters above
-them), with a sign-flip test where two sides are paired.
+them). Two paired sides are then tested by flipping signs, where each is one mean; where each is a sum of means over
+different rows (a gap, a balanced accuracy), by inverting the bootstrap interval, so that test and interval agree.
 """
 
 from __future__ import annotations
@@ -15,14 +16,16 @@ import numpy as np
 from veridical.items import Factor, digest
 from veridical.judge.measure import Measure
 from veridical.judge.quantity import Quantity, Sample
-from veridical.stats.bootstrap import Term, bootstrap_interval
+from veridical.stats.bootstrap import Term, bootstrap_interval, bootstrap_test
 from veridical.stats.interval import Interval
 from veridical.stats.permutation import cluster_contributions, sign_flip_p
 from veridical.stats.proportions import fisher_exact, mcnemar_exact, newcombe, newcombe_paired, wilson
-from veridical.stats.units import Ints
+from veridical.stats.sign_flip import least_sign_flip_p
+from veridical.stats.units import Floats, Ints
 
 MCNEMAR = "both sides are right on equally many sets (McNemar exact)"
 SIGN_FLIP = "the two sides are exchangeable within a set (sign flip)"
+INVERTED = "the difference is 0 (bootstrap interval inverted)"
 FISHER = "the two slices have one rate (Fisher exact)"
 
 
@@ -66,13 +69,22 @@ def contrast(one: Quantity, other: Quantity, against: Mapping[str, Factor], sett
         p, null = mcnemar_exact(table[1], table[2]), MCNEMAR
     else:
         terms = (*one.terms, *(Term(t.values, t.units, -t.weight) for t in other.terms))
-        interval = bootstrap_interval(terms, rng, settings.draws, settings.level)
-        p, null = sign_flip_p(cluster_contributions(terms), rng, settings.draws), SIGN_FLIP
+        interval, inverted = bootstrap_test(terms, rng, settings.draws, settings.level)
+        flips = cluster_contributions(terms)
+        if len(one.terms) > 1 and inverted is not None:
+            p, null = max(inverted, _least_p(flips, settings.draws)), INVERTED
+        else:
+            p, null = sign_flip_p(flips, rng, settings.draws), SIGN_FLIP
     (low, high), (other_low, other_high) = one.range(), other.range()
     record = _record(one, one.value - other.value, interval, (low - other_high, high - other_low))
     statuses = both_statuses(record.statuses, other.statuses())
     update = {"against": dict(against), "paired": True, "p": p, "null": null, "statuses": statuses}
     return record.model_copy(update=update)
+
+
+def _least_p(contributions: Floats, draws: int) -> float:
+    """The smallest p that signs of so many clusters can give: a bootstrap of a handful is surer than they are."""
+    return min(1.0, least_sign_flip_p(int((np.abs(contributions) > 1e-12).sum()), draws))
 
 
 def both_statuses(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:

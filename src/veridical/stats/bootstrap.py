@@ -108,12 +108,36 @@ def bootstrap_interval(
     An Introduction to the Bootstrap, chapters 8 and 13. Not estimable where a term has fewer than two
     clusters; where both ends coincide the interval is degenerate and has no ends.
     """
+    return bootstrap_test(terms, rng, draws, level)[0]
+
+
+def bootstrap_test(
+    terms: Sequence[Term], rng: np.random.Generator, draws: int = 10_000, level: float = 0.95
+) -> tuple[Interval, float | None]:
+    """`bootstrap_interval`, and the two-sided p-value that the statistic is 0, from the same draws.
+
+    The p-value is that of the inverted interval (Efron & Tibshirani 1993, section 15.4): the level at which one end
+    comes to 0, so that p < .05 where the 95 % interval lies beside 0. Rows of different terms are not exchanged for
+    each other: what one term gains and another loses is no noise of their sum, as it is to a sign flip. None where
+    there is no interval.
+    """
     if any(term.units.n_clusters < 2 for term in terms):
-        return not_estimable(level)
+        return not_estimable(level), None
     above = any(term.units.nested for term in terms)
     method = "bootstrap over clusters" if above else "bootstrap over sets"
     distribution = bootstrap_distribution(terms, rng, draws)
-    return percentile_interval(distribution[np.isfinite(distribution)], level, method)
+    finite = distribution[np.isfinite(distribution)]
+    interval = percentile_interval(finite, level, method)
+    return interval, inverted_p(finite) if interval.estimable else None
+
+
+def inverted_p(distribution: Floats) -> float:
+    """Two-sided p-value that a statistic is 0, from its bootstrap draws (draws,): twice the smaller tail, 1 at most.
+
+    A draw of 0 counts to both tails, and the observed sample to either, so that no p is 0.
+    """
+    tail = min(int((distribution <= 1e-9).sum()), int((distribution >= -1e-9).sum()))
+    return min(1.0, 2 * (tail + 1) / (len(distribution) + 1))
 
 
 def percentile_interval(distribution: Floats, level: float, method: str) -> Interval:
