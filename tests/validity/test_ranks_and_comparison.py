@@ -9,6 +9,7 @@ import pandas as pd
 import pingouin
 import pytest
 from scipy import stats
+from statsmodels.formula.api import ols
 
 from tests.validity.making import made, planted
 from veridical.stats.proportions import newcombe, wilson
@@ -18,7 +19,7 @@ from veridical.validity.ranks import _wilson, agreements, count_ranks, rankings
 from veridical.validity.reliability import binomial_reliability, disattenuated, reliabilities, split_half
 from veridical.validity.results import Correlation, Reliability, Span
 from veridical.validity.roles import Roles
-from veridical.validity.specificity import differences, specificity
+from veridical.validity.specificity import differences, double_centred, specificity
 from veridical.validity.table import ScoreTable
 
 REWORKED = {"variants": {"copy": "skill", "poor": "skill"}}
@@ -159,29 +160,76 @@ class TestAxes:
         # Within: .8 .7 .6 .9, across: .1 .2 .1; and the other way about.
         assert found == pytest.approx([0.75 - 0.4 / 3, 0.4 / 3 - 0.75])
 
-    def test_p_is_the_share_of_arrangements_that_reach_it(self) -> None:
-        roles = Roles(
-            benchmarks=("a", "b"),
-            axes={"a": "social", "b": "event"},
-            outcomes={"w": "social", "x": "social", "y": "event", "z": "event"},
-        )
-        partial = [
-            partial_with(b, o, float(self.TABLE[i, j]))
-            for i, b in enumerate("ab")
-            for j, o in enumerate("wxyz")
-            if np.isfinite(self.TABLE[i, j])
-        ]
-        (one,) = specificity(roles, partial, [], 99, 0)
-        own = np.array([1, 0])
-        every = {tuple(axes) for axes in permutations([1, 1, 0, 0])}
-        values = differences(self.TABLE, own, np.array(sorted(every)))
-        assert one.test.p == pytest.approx(np.mean(values >= one.difference - 1e-12))
+    def test_p_is_the_share_of_arrangements_of_the_centred_table(self) -> None:
+        table = np.array([[0.8, 0.7, 0.1, 0.3], [0.2, 0.1, 0.6, 0.9]])
+        (one,) = axes_of(table, "ab", "aabb", draws=99)
+        # Centred by hand: half the difference of the rows, less its mean.
+        half = (table[0] - table[1]) / 2
+        centred = np.stack([half - half.mean(), half.mean() - half])
+        own = np.array([0, 1])
+        every = sorted(set(permutations([0, 0, 1, 1])))
+        values = differences(centred, own, np.array(every))
+        assert one.difference == pytest.approx(differences(centred, own, np.array([[0, 0, 1, 1]]))[0])
+        assert one.within - one.across == pytest.approx(one.difference)
+        assert one.test.p == pytest.approx(np.mean(values >= one.difference - 1e-12)) == 1 / 6
         assert one.test.least == 1 / 6
-        assert (one.within_pairs, one.across_pairs) == (4, 3)
+        assert (one.raw_within, one.raw_across) == (pytest.approx(0.75), pytest.approx(0.175))
+
+    def test_a_missing_pair_leaves_the_centred_rest_as_a_two_way_fit_has_it(self) -> None:
+        frame = pd.DataFrame([(b, o, self.TABLE[b, o]) for b in range(2) for o in range(4)], columns=["b", "o", "y"])
+        fitted = ols("y ~ C(b) + C(o)", frame.dropna()).fit()
+        centred = double_centred(self.TABLE)
+        np.testing.assert_allclose(centred[np.isfinite(self.TABLE)], fitted.resid, atol=1e-12)
+        assert np.isnan(centred[0, 3])
+
+    def test_an_axis_whose_outcomes_everything_predicts_is_no_effect_of_axes(self) -> None:
+        additive = np.add.outer([0.1, 0.2, 0.0, 0.05, 0.1, 0.3], [0.1, 0.15, 0.1, 0.6, 0.65, 0.7, 0.6])
+        found = axes_of(additive, "aabbbb", "aaabbbb")
+        assert found == [] or found[0].test.p > 0.5
+
+    @pytest.mark.parametrize("planted_as", ["outcome", "both"])
+    def test_one_factor_behind_all_columns_is_called_an_axis_as_rarely_as_p_says(self, planted_as) -> None:
+        called = sum(calls(planted_as, seed) for seed in range(200))
+        # Binomial(200, .05): 99.9 % are at most 21.
+        assert called <= 21
+
+    def test_a_part_that_axes_share_is_found(self) -> None:
+        assert sum(calls("interaction", seed) for seed in range(40)) >= 24
+
+    def test_benchmarks_of_one_axis_cannot_tell_their_axis_from_easy_outcomes(self) -> None:
+        assert axes_of(np.array([[0.8, 0.7, 0.1, 0.3], [0.7, 0.1, 0.6, 0.9]]), "aa", "aabb") == []
 
     def test_one_axis_alone_says_nothing(self) -> None:
         roles = Roles(benchmarks=("a",), axes={"a": "social"}, outcomes={"w": "social", "x": "social"})
         assert specificity(roles, [partial_with("a", "w", 0.5), partial_with("a", "x", 0.4)], [], 99, 0) == []
+
+
+def axes_of(table: np.ndarray, own: str, outcomes: str, draws: int = 999):
+    """Specificity of partial correlations (benchmarks, outcomes) by their axes, a letter each."""
+    names = [f"b{place}" for place in range(len(own))], [f"o{place}" for place in range(len(outcomes))]
+    roles = Roles(
+        benchmarks=tuple(names[0]),
+        axes=dict(zip(names[0], own, strict=True)),
+        outcomes=dict(zip(names[1], outcomes, strict=True)),
+    )
+    partial = [partial_with(b, o, float(table[i, j])) for i, b in enumerate(names[0]) for j, o in enumerate(names[1])]
+    return specificity(roles, partial, [], draws, 0)
+
+
+def calls(planted_as: str, seed: int) -> bool:
+    """Whether 23 models with one common factor make an axis effect: its loadings are higher for the outcomes of one
+    axis, or for its benchmarks too; or (interaction) each axis has a factor of its own beside it."""
+    rng = np.random.default_rng([seed, 11])
+    own, axes = np.array([0, 0, 1, 1, 1, 1]), np.array([0, 0, 0, 1, 1, 1, 1])
+    ability, parts = rng.normal(size=(23, 1)), rng.normal(size=(23, 2))
+    of_benchmarks = np.where(own == 1, 0.9, 0.5) if planted_as == "both" else np.full(6, 0.7)
+    of_outcomes = np.full(7, 0.6) if planted_as == "interaction" else np.where(axes == 1, 0.9, 0.3)
+    x = ability * of_benchmarks + 0.5 * rng.normal(size=(23, 6))
+    y = ability * of_outcomes + 0.5 * rng.normal(size=(23, 7))
+    if planted_as == "interaction":
+        x, y = x + 0.7 * parts[:, own], y + 0.7 * parts[:, axes]
+    (one,) = axes_of(np.corrcoef(x.T, y.T)[:6, 6:], "aabbbb", "aaabbbb")
+    return one.difference > 0 and max(one.test.p, one.common_factor_test.p) <= 0.05
 
 
 def partial_with(benchmark: str, outcome: str, rho: float):

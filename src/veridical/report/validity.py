@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from veridical.report.html import frame_of_page, page_environment
 from veridical.report.parts import script_json
 from veridical.report.texts import span
-from veridical.report.validity_tables import counted
+from veridical.report.validity_tables import SIGNS, counted
 from veridical.runs.files import make_folder, replace
 from veridical.validity.results import Comparison, Gain, Partial, Span, Validity
 from veridical.validity.verdict import amount, magnitude
@@ -62,6 +62,7 @@ def page(analysis: Analysis) -> str:
             counted=counted(record),
             interval=interval,
             amounts=amounts,
+            signs=SIGNS,
             **frame_of_page(drawn=bool(specs)),
             data=script_json({"charts": specs, "sets": []}),
             version=metadata.version("veridical"),

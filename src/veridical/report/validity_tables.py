@@ -15,6 +15,8 @@ from veridical.report.texts import MISSING, number, p_value, span
 from veridical.validity.results import Span, Tested, Validity
 from veridical.validity.verdict import amount
 
+SIGNS = {"positive": "+", "negative": "(−)", "mixed": "(±)", "none": ""}
+"""The sign of a benchmark's relation with an outcome, given the baseline."""
 SENTENCES = 12
 """Sentences printed; all of them are on the page and in the JSON document."""
 
@@ -53,6 +55,7 @@ def _parts(record: Validity) -> Iterator[RenderableType]:
                 gain.outcome,
                 gain.baseline,
                 amount(gain.mae_gain),
+                SIGNS[gain.relation],
                 _amounts(gain.interval),
                 _p(gain.test),
                 _p(gain.flip),
@@ -61,7 +64,7 @@ def _parts(record: Validity) -> Iterator[RenderableType]:
             for gain in record.gains
             if gain.baseline == record.gains[-1].baseline
         )
-        headings = ["benchmark", "outcome", "over", "MAE gain", "interval", "p (Holm)", "sign flip", "n"]
+        headings = ["benchmark", "outcome", "over", "MAE gain", "sign", "interval", "p (Holm)", "sign flip", "n"]
         yield _table("Gain with each family left out", headings, rows, 3)
     if record.partials:
         rows = (

@@ -6,6 +6,8 @@ coefficients of features standardised by the rows fitted on (a constant one is l
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from veridical.stats.units import Floats, Ints
@@ -22,7 +24,8 @@ over all rows, once those of the others are taken from them, is exact to about 1
 def folds_of_groups(groups: Ints) -> Ints:
     """The inner fold of each group 0 … F-1, shape (F,): one each up to `SINGLE_FOLDS`, else `FOLDS` of alike sizes.
 
-    Largest groups first, each into the fold with the fewest rows.
+    Largest groups first, each into the fold with the fewest rows; of groups as large, the lower code first. Codes that
+    stand for sorted names make the folds independent of the order of rows.
     """
     sizes = np.bincount(groups)
     if len(sizes) <= SINGLE_FOLDS:
@@ -34,10 +37,26 @@ def folds_of_groups(groups: Ints) -> Ints:
     return folds
 
 
+@dataclass(frozen=True, eq=False)
+class HeldOutFits:
+    """Fits without each of F groups: predictions of that group's rows, (rows, outcomes), and for each fit its penalty,
+    (F, outcomes), and its slopes, (F, features, outcomes), in the outcome's unit by that of the feature."""
+
+    predicted: Floats
+    penalties: Floats
+    slopes: Floats
+
+
 def leave_groups_out(
     features: Floats, y: Floats, groups: Ints, penalties: tuple[float, ...] = PENALTIES
 ) -> tuple[Floats, Floats]:
-    """Held-out predictions (rows, outcomes) and the penalty chosen for each group, (F, outcomes).
+    """Predictions (rows, outcomes) and penalties (F, outcomes) of `held_out_fits`."""
+    fits = held_out_fits(features, y, groups, penalties)
+    return fits.predicted, fits.penalties
+
+
+def held_out_fits(features: Floats, y: Floats, groups: Ints, penalties: tuple[float, ...] = PENALTIES) -> HeldOutFits:
+    """A fit without each group, and what it predicts for that group.
 
     `features` (rows, p), `y` (rows, outcomes), `groups` (rows,) codes 0 … F-1. Each group is predicted by a fit on the
     others. Its penalty is the one with the least squared error, pooled over inner folds of whole groups among those
@@ -67,7 +86,7 @@ def leave_groups_out(
     best = last_least(np.moveaxis(np.where(filled[:, :, None, None], errors, 0.0).sum(axis=1), 1, -1))
     fits = np.take_along_axis(_paths(outer[:, None], p, alphas)[:, 0], best[:, None, None, :], axis=2)[:, :, 0]
     predicted = np.einsum("na,nao->no", rows[:, design], fits[groups]) + level
-    return predicted, alphas[best]
+    return HeldOutFits(predicted, alphas[best], fits[:, 1:])
 
 
 def _paths(products: Floats, p: int, alphas: Floats) -> Floats:

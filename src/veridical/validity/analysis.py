@@ -10,6 +10,7 @@ import polars as pl
 
 from veridical.runs.files import json_bytes, make_folder, parquet_bytes, replace, slug
 from veridical.stats.units import Floats
+from veridical.validity.canonical import in_canonical_order
 from veridical.validity.comparison import comparisons
 from veridical.validity.intervals import FEW_FAMILIES
 from veridical.validity.leave_family_out import Predicted, gains
@@ -67,8 +68,9 @@ def analyse(
     """Everything that the table's roles ask for.
 
     `answers` are scores of sets by column, (models, sets); `notes` are faults of the data that the table does not show.
+    The order of rows and columns changes nothing: models are taken by family and name (`in_canonical_order`).
     """
-    answers = answers or {}
+    table, answers = in_canonical_order(table, answers)
     pairs = correlations(table)
     ranked = rankings(table, answers, seed)
     beside = agreements(table)

@@ -29,6 +29,7 @@ from veridical.validity.leave_family_out import (
 from veridical.validity.partial import Ranked, covariates_of, partial_of_products, partial_rho
 from veridical.validity.permuted_gain import permuted_errors
 from veridical.validity.results import Comparison, Span, Tested
+from veridical.validity.seeds import generator
 from veridical.validity.table import ScoreTable
 
 SWAP = "original and reworked exchanged at random within each model, {draws:,} draws"
@@ -45,12 +46,11 @@ def comparisons(table: ScoreTable, draws: int, seed: int) -> list[Comparison]:
     """
     from threadpoolctl import threadpool_limits
 
-    def of_variant(numbered: tuple[int, tuple[str, str]]) -> list[Comparison]:
-        number, (reworked, original) = numbered
-        return list(_of_variant(table, reworked, original, draws, [seed, 4, number]))
+    def of_variant(pair: tuple[str, str]) -> list[Comparison]:
+        return list(_of_variant(table, *pair, draws, seed))
 
     with threadpool_limits(1), ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = [one for part in pool.map(of_variant, enumerate(table.roles.variants.items())) for one in part]
+        found = [one for part in pool.map(of_variant, table.roles.variants.items()) for one in part]
     rho = adjusted([one.rho_test for one in found])
     gain = adjusted([one.gain_test for one in found])
     beyond = adjusted([one.beyond_test for one in found])
@@ -60,7 +60,7 @@ def comparisons(table: ScoreTable, draws: int, seed: int) -> list[Comparison]:
     ]
 
 
-def _of_variant(table: ScoreTable, reworked: str, original: str, draws: int, seeds: list[int]) -> Iterator[Comparison]:
+def _of_variant(table: ScoreTable, reworked: str, original: str, draws: int, seed: int) -> Iterator[Comparison]:
     baseline = list(baselines_of(table).values())[-1]
     new, old = table.column(reworked), table.column(original)
     groups: dict[bytes, tuple[Bools, list[str]]] = {}
@@ -68,17 +68,17 @@ def _of_variant(table: ScoreTable, reworked: str, original: str, draws: int, see
         rows = table.complete(baseline, new, old, table.column(outcome))
         if predictable(rows, table.family_codes):
             groups.setdefault(rows.tobytes(), (rows, []))[1].append(outcome)
-    for number, (rows, outcomes) in enumerate(groups.values()):
-        rng = np.random.default_rng([*seeds, number])
+    for rows, outcomes in groups.values():
+        rng = generator(seed, "reworked", reworked, original, rows.tobytes())
         families = dense(table.family_codes[rows])
         z, x = baseline[rows], (new[rows], old[rows])
         y = np.column_stack([table.column(outcome)[rows] for outcome in outcomes])
-        differences = rho_differences(covariates_of(table)[rows], *x, y, families, rng, draws, seeds[0])
+        differences = rho_differences(covariates_of(table)[rows], *x, y, families, rng, draws, seed)
         of_new, of_old = (np.abs(y - leave_groups_out(np.column_stack([z, one]), y, families)[0]) for one in x)
         both = permuted_errors(np.column_stack([z, x[1]]), x[0], y, families, rng, draws)[0]
         for place, (outcome, (difference, interval, test)) in enumerate(zip(outcomes, differences, strict=True)):
             less = of_old[:, place] - of_new[:, place]
-            gain_interval, flip, _ = gain_over_families(less, families, draws, seeds[0], unit_of(y[:, place]))
+            gain_interval, flip, _ = gain_over_families(less, families, draws, seed, unit_of(y[:, place]))
             yield Comparison(
                 reworked=reworked,
                 original=original,

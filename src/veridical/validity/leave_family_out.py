@@ -16,13 +16,15 @@ import numpy as np
 
 from veridical.stats.permutation import permutation_p
 from veridical.stats.rank_correlation import rank_correlation
-from veridical.stats.ridge import leave_groups_out, mean_of_others
+from veridical.stats.ridge import held_out_fits, leave_groups_out, mean_of_others
 from veridical.stats.sign_flip import exact_sign_flip_p, least_sign_flip_p
 from veridical.stats.units import Bools, Floats, Ints
 from veridical.validity.intervals import adjusted, over_families
 from veridical.validity.partial import Block, blocks
 from veridical.validity.permuted_gain import permuted_errors
+from veridical.validity.relation import Slope, slope_of
 from veridical.validity.results import Accuracy, Baseline, Gain, Span, Tested
+from veridical.validity.seeds import generator
 from veridical.validity.table import LEAST_FAMILIES, LEAST_MODELS, ScoreTable
 
 NULL = "the benchmark's residual given the baseline permuted within families, {draws:,} draws"
@@ -31,7 +33,9 @@ FLIP = "signs of the families' gains flipped"
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """Held-out predictions of one outcome, all (rows,): with a benchmark, without it, and by the mean of the others."""
+    """Held-out predictions of one outcome, all (rows,): with a benchmark, without it, and by the mean of the others.
+
+    `slope` is the benchmark's in the fits without each family."""
 
     benchmark: str
     outcome: str
@@ -42,6 +46,7 @@ class Predicted:
     mean: Floats
     without: Floats
     with_benchmark: Floats
+    slope: Slope
 
     @property
     def gains(self) -> Floats:
@@ -126,7 +131,6 @@ class _Task:
     features: Floats
     block: Block
     alone: Floats
-    seeds: tuple[int, ...]
 
 
 def gains(table: ScoreTable, draws: int, seed: int) -> tuple[list[Gain], list[Predicted]]:
@@ -139,7 +143,7 @@ def gains(table: ScoreTable, draws: int, seed: int) -> tuple[list[Gain], list[Pr
 
     pairs = [(benchmark, outcome) for benchmark in table.roles.predictors for outcome in table.roles.outcomes]
     baselines = baselines_of(table)
-    tasks = list(_tasks(table, pairs, baselines, seed))
+    tasks = list(_tasks(table, pairs, baselines))
     with threadpool_limits(1), ThreadPoolExecutor(os.cpu_count()) as pool:
         done = pool.map(lambda task: list(_gains(table, task, draws, seed)), tasks)
         found = {(gain.benchmark, gain.outcome, gain.baseline): (gain, of) for part in done for gain, of in part}
@@ -147,19 +151,17 @@ def gains(table: ScoreTable, draws: int, seed: int) -> tuple[list[Gain], list[Pr
     return _adjusted([gain for gain, _ in ordered]), [predicted for _, predicted in ordered]
 
 
-def _tasks(
-    table: ScoreTable, pairs: list[tuple[str, str]], baselines: Mapping[Baseline, Floats], seed: int
-) -> Iterator[_Task]:
+def _tasks(table: ScoreTable, pairs: list[tuple[str, str]], baselines: Mapping[Baseline, Floats]) -> Iterator[_Task]:
     everything = np.column_stack([*baselines.values()])
-    for number, block in enumerate(blocks(table, pairs, everything)):
+    for block in blocks(table, pairs, everything):
         if not predictable(block.rows, table.family_codes):
             continue
         families = dense(table.family_codes[block.rows])
         y = np.column_stack([table.column(name)[block.rows] for name in block.outcomes])
-        for at, (baseline, features) in enumerate(baselines.items()):
+        for baseline, features in baselines.items():
             alone = leave_groups_out(features[block.rows], y, families)[0]
-            for place, benchmark in enumerate(block.benchmarks):
-                yield _Task(benchmark, baseline, features, block, alone, (seed, 2, number, at, place))
+            for benchmark in block.benchmarks:
+                yield _Task(benchmark, baseline, features, block, alone)
 
 
 def _gains(table: ScoreTable, task: _Task, draws: int, seed: int) -> Iterator[tuple[Gain, Predicted]]:
@@ -167,8 +169,9 @@ def _gains(table: ScoreTable, task: _Task, draws: int, seed: int) -> Iterator[tu
     families = dense(table.family_codes[rows])
     z, x = task.features[rows], table.column(task.benchmark)[rows]
     y = np.column_stack([table.column(name)[rows] for name in task.block.outcomes])
-    errors = permuted_errors(z, x, y, families, np.random.default_rng(task.seeds), draws)
-    together = leave_groups_out(np.column_stack([z, x]), y, families)[0]
+    rng = generator(seed, "gain", task.baseline, task.benchmark, rows.tobytes())
+    errors = permuted_errors(z, x, y, families, rng, draws)
+    together = held_out_fits(np.column_stack([z, x]), y, families)
     for place, outcome in enumerate(task.block.outcomes):
         predicted = Predicted(
             benchmark=task.benchmark,
@@ -179,7 +182,8 @@ def _gains(table: ScoreTable, task: _Task, draws: int, seed: int) -> Iterator[tu
             observed=y[:, place],
             mean=mean_of_others(y[:, place], families),
             without=task.alone[:, place],
-            with_benchmark=together[:, place],
+            with_benchmark=together.predicted[:, place],
+            slope=slope_of(together.slopes[:, -1, place], x, y[:, place]),
         )
         yield _gain(table, predicted, (errors[0][:, place], errors[1][:, place]), draws, seed), predicted
 
@@ -201,6 +205,8 @@ def _gain(table: ScoreTable, of: Predicted, errors: tuple[Floats, Floats], draws
         mean=accuracy(of.observed, of.mean, of.mean),
         without=without,
         with_benchmark=with_benchmark,
+        relation=of.slope.relation,
+        slope=of.slope.standardised,
         mae_gain=without.mae - with_benchmark.mae,
         rmse_gain=without.rmse - with_benchmark.rmse,
         r2_gain=None if without.r2 is None or with_benchmark.r2 is None else with_benchmark.r2 - without.r2,

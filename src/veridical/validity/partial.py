@@ -24,6 +24,7 @@ from veridical.stats.rank_correlation import average_ranks
 from veridical.stats.units import Bools, Floats, Ints
 from veridical.validity.intervals import FEW_FAMILIES, adjusted, over_families
 from veridical.validity.results import Partial, Span, Tested
+from veridical.validity.seeds import generator
 from veridical.validity.table import ScoreTable
 
 NULL = "residuals of the outcome's ranks permuted (Freedman–Lane), {draws:,} draws"
@@ -142,15 +143,15 @@ def partials(table: ScoreTable, draws: int, seed: int) -> list[Partial]:
     covariates = covariates_of(table)
     pairs = [(benchmark, outcome) for benchmark in table.roles.predictors for outcome in table.roles.outcomes]
     found: dict[tuple[str, str], Partial] = {}
-    for number, block in enumerate(blocks(table, pairs, covariates)):
-        found |= _of_block(table, covariates, block, draws, [seed, 1, number])
+    for block in blocks(table, pairs, covariates):
+        found |= _of_block(table, covariates, block, draws, seed)
     ordered = [found[pair] for pair in pairs]
     tests = adjusted([one.test for one in ordered])
     return [one.model_copy(update={"test": test}) for one, test in zip(ordered, tests, strict=True)]
 
 
 def _of_block(
-    table: ScoreTable, covariates: Floats, block: Block, draws: int, seeds: list[int]
+    table: ScoreTable, covariates: Floats, block: Block, draws: int, seed: int
 ) -> dict[tuple[str, str], Partial]:
     names = (*block.benchmarks, *block.outcomes)
     n, n_b = int(block.rows.sum()), len(block.benchmarks)
@@ -161,12 +162,10 @@ def _of_block(
     ranked = Ranked.of(covariates[block.rows], values, families)
     estimable = ranked.df >= 1
     left = ranked.left() if estimable else np.empty((0, len(names)))
+    # The same orders for every pair over these models, in whatever blocks they stand.
+    rng = generator(seed, "partial", block.rows.tobytes())
     centred = ranked.columns - ranked.columns.mean(axis=0)
-    null = (
-        freedman_lane(left[:, :n_b], left[:, n_b:], ranked.basis, np.random.default_rng(seeds), draws)
-        if estimable
-        else None
-    )
+    null = freedman_lane(left[:, :n_b], left[:, n_b:], ranked.basis, rng, draws) if estimable else None
     products = ranked.family_products() if estimable else np.empty((0, 0, 0))
     few = len(products) < FEW_FAMILIES
     c = covariates.shape[1]
@@ -194,7 +193,7 @@ def _of_block(
                     lambda totals: partial_of_products(totals.reshape(-1, c + 2, c + 2), c),
                     _left_out(values[:, [b, n_b + o]], covariates[block.rows], families) if few else (),
                     draws,
-                    seeds[0],
+                    seed,
                 ),
                 test=Tested(
                     p=permutation_p(abs(rho), np.abs(null[:, o, b])),

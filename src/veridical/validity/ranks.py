@@ -12,6 +12,7 @@ from veridical.stats.rank_correlation import average_ranks, rank_correlation
 from veridical.stats.units import Bools, Floats, Ints
 from veridical.validity.intervals import LEVEL, adjusted, span
 from veridical.validity.results import Agreement, Correlation, RankedModel, Ranking, RankMove, Tested
+from veridical.validity.seeds import generator
 from veridical.validity.table import ScoreTable
 
 MOVES = 10
@@ -76,8 +77,8 @@ def agreements(table: ScoreTable) -> list[Agreement]:
 def rankings(table: ScoreTable, answers: Mapping[str, Floats], seed: int) -> list[Ranking]:
     """A ranking of each column. `answers` are scores of sets by column, (models, sets), where sets are at hand."""
     found = []
-    for number, name in enumerate(table.names):
-        rng = np.random.default_rng([seed, 3, number])
+    for name in table.names:
+        rng = generator(seed, "ranking", name)
         values = table.column(name)
         there = np.isfinite(values)
         models = [model for model, known in zip(table.models, there, strict=True) if known]

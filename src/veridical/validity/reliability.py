@@ -12,6 +12,7 @@ import numpy as np
 
 from veridical.stats.units import Floats
 from veridical.validity.results import Correlation, Disattenuated, Reliability
+from veridical.validity.seeds import generator
 from veridical.validity.table import ScoreTable
 
 HALVES = 200
@@ -54,13 +55,13 @@ def binomial_reliability(shares: Floats, n_items: int) -> float | None:
 def reliabilities(table: ScoreTable, answers: Mapping[str, Floats], seed: int) -> list[Reliability]:
     """Split-half where answers to sets are at hand, else binomial where the number of items is known."""
     found = []
-    for number, name in enumerate(table.names):
+    for name in table.names:
         values = table.column(name)
         there = np.isfinite(values)
         value, method = None, ""
         sets = answers.get(name)
         if sets is not None and there.any() and np.isfinite(sets[there]).all():
-            value = split_half(sets[there], np.random.default_rng([seed, 6, number]))
+            value = split_half(sets[there], generator(seed, "halves", name))
             method = f"split-half, mean of {HALVES} random halves of {sets.shape[1]:,} sets, Spearman–Brown"
         elif name in table.roles.items and there.any() and values[there].min() >= 0 and values[there].max() <= 100:
             top = 1.0 if values[there].max() <= 1 else 100.0

@@ -11,6 +11,7 @@ from veridical.items import Frozen
 from veridical.judge.measure import Finite
 
 Baseline = Literal["size", "size + controls"]
+Relation = Literal["positive", "negative", "mixed", "none"]
 NoteKind = Literal[
     "benchmarks",
     "duplicate",
@@ -156,7 +157,10 @@ class Gain(Frozen):
     Gains are positive where the benchmark helps. `test` (one-sided) and `interval` are of the MAE gain; `p_squared` is
     the permutation p of the RMSE and R² gains, which order alike. `flip` is the exact two-sided sign flip of the
     families' gains. `influence` is the MAE gain over the other families' predictions, by the family that is left out.
-    `fixed` counts models alone in their family, which no permutation moves.
+    `fixed` counts models alone in their family, which no permutation moves. `relation` is the sign of the benchmark's
+    slope, given the baseline, in the fits without each family ("mixed" where they differ), and `slope` their mean in
+    standard deviations: a gain through a negative relation says that models that score higher score lower on the
+    outcome.
     """
 
     benchmark: str
@@ -168,6 +172,8 @@ class Gain(Frozen):
     mean: Accuracy
     without: Accuracy
     with_benchmark: Accuracy
+    relation: Relation = "none"
+    slope: Finite = 0.0
     mae_gain: Finite
     rmse_gain: Finite
     r2_gain: Finite | None
@@ -201,15 +207,24 @@ class Comparison(Frozen):
 
 
 class Specificity(Frozen):
-    """Does a benchmark predict outcomes of its own axis better than others? Means over pairs, and their difference."""
+    """Does a benchmark predict outcomes of its own axis better than others?
+
+    `within`, `across` and their difference are means over pairs of what is left of the statistic once the mean of each
+    benchmark and of each outcome is taken out; `raw_within` and `raw_across` are means of the statistic itself, which
+    differ where an axis has outcomes that everything predicts well. `common_factor_test` takes out the product of those
+    effects too, which is what one factor behind all columns makes.
+    """
 
     statistic: Literal["partial rho", "relative MAE gain"]
     within: Finite
     across: Finite
     difference: Finite
+    raw_within: Finite
+    raw_across: Finite
     within_pairs: int
     across_pairs: int
     test: Tested
+    common_factor_test: Tested
 
 
 class Reliability(Frozen):

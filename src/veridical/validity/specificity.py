@@ -18,7 +18,8 @@ from veridical.validity.roles import Roles
 Statistic = Literal["partial rho", "relative MAE gain"]
 EXACT = 8
 """Up to so many outcomes every order of their axes is looked at; above, draws take their place."""
-NULL = "axes of the outcomes permuted, {how}"
+NULL = "axes of the outcomes permuted, {without} taken out, {how}"
+_TIES = 1e-9
 _BLOCK = 4_000
 
 
@@ -27,7 +28,9 @@ def specificity(
 ) -> list[Specificity]:
     """Within-axis less across-axis means of partial rho, and of the MAE gain as a share of the baseline's error.
 
-    The gain is the one over the fullest baseline. Benchmarks and outcomes without an axis take no part.
+    Both are taken after the means of each benchmark and each outcome are taken out (`double_centred`), so that an axis
+    whose outcomes are predicted well by everything is no effect of axes. The gain is the one over the fullest
+    baseline. Benchmarks and outcomes without an axis take no part.
     """
     last = gains[-1].baseline if gains else "size"
     values: dict[Statistic, Mapping[tuple[str, str], float]] = {
@@ -58,27 +61,77 @@ def _specificity(
     there = np.isfinite(table)
     if not (within & there).any() or not (~within & there).any():
         return None
+    centred = double_centred(table)
+    # With nothing left there is no interaction to look for: benchmarks of one axis alone, or a table of one row.
+    if (
+        not np.abs(np.nan_to_num(centred)).max() > 1e-9 * np.abs(np.nan_to_num(table)).max()
+        or len(set(own.tolist())) < 2
+    ):
+        return None
+    test = _tested(centred, own, axes, rng, draws, "benchmark and outcome means")
+    beyond = without_common_factor(table, centred)
+    strict = _tested(beyond, own, axes, rng, draws, "benchmark and outcome means, and their product,")
+    return Specificity(
+        statistic=name,
+        within=float(centred[within & there].mean()),
+        across=float(centred[~within & there].mean()),
+        difference=float(differences(centred, own, axes[None])[0]),
+        raw_within=float(table[within & there].mean()),
+        raw_across=float(table[~within & there].mean()),
+        within_pairs=int((within & there).sum()),
+        across_pairs=int((~within & there).sum()),
+        test=test,
+        common_factor_test=strict,
+    )
+
+
+def _tested(table: Floats, own: Ints, axes: Ints, rng: np.random.Generator, draws: int, without: str) -> Tested:
+    """One-sided p of within less across over arrangements of the outcomes' axes."""
     observed = float(differences(table, own, axes[None])[0])
     arrangements = factorial(len(axes)) // prod(factorial(count) for count in Counter(axes.tolist()).values())
     if len(axes) <= EXACT:
-        null = differences(table, own, np.array(list(permutations(axes.tolist())), dtype=np.int64))
+        null = differences(table, own, np.array(sorted(set(permutations(axes.tolist()))), dtype=np.int64))
         null = null[np.isfinite(null)]
-        p = float((null >= observed - 1e-9).mean())
-        how, least = f"every one of {arrangements:,} arrangements", 1 / arrangements
+        p, least = (float((null >= value - _TIES).mean()) for value in (observed, null.max()))
+        how = f"every one of {arrangements:,} arrangements"
     else:
         null = differences(table, own, rng.permuted(np.broadcast_to(axes, (draws, len(axes))), axis=1))
-        p = permutation_p(observed, null[np.isfinite(null)])
-        how, least = f"{draws:,} draws", 1 / min(draws + 1, arrangements)
-    mean_within, mean_across = float(table[within & there].mean()), float(table[~within & there].mean())
-    return Specificity(
-        statistic=name,
-        within=mean_within,
-        across=mean_across,
-        difference=observed,
-        within_pairs=int((within & there).sum()),
-        across_pairs=int((~within & there).sum()),
-        test=Tested(p=p, least=least, null=NULL.format(how=how)),
-    )
+        p, least = permutation_p(observed, null[np.isfinite(null)]), 1 / min(draws + 1, arrangements)
+        how = f"{draws:,} draws"
+    return Tested(p=p, least=least, null=NULL.format(without=without, how=how))
+
+
+def double_centred(table: Floats) -> Floats:
+    """What is left of (benchmarks, outcomes) after a mean for each row and column, by least squares over its cells.
+
+    A benchmark that predicts everything well and an outcome that everything predicts well say nothing of axes. Missing
+    cells (NaN) stay missing.
+    """
+    rows, columns = np.nonzero(np.isfinite(table))
+    design = np.zeros((len(rows), sum(table.shape)))
+    design[np.arange(len(rows)), rows] = 1
+    design[np.arange(len(rows)), table.shape[0] + columns] = 1
+    values = table[rows, columns]
+    centred = np.full(table.shape, np.nan)
+    centred[rows, columns] = values - design @ np.linalg.lstsq(design, values, rcond=None)[0]
+    return centred
+
+
+def without_common_factor(table: Floats, centred: Floats) -> Floats:
+    """What is left of a double-centred table after the product of benchmark and outcome effects, by least squares.
+
+    Where all columns share one factor, a pair's correlation is the product of two loadings. That is no sum of a
+    benchmark's and an outcome's effect: if both are higher on one axis, pairs within it stand out without any part of
+    their own. The product is Tukey's one degree of freedom for non-additivity (1949, Biometrics 5:232-242).
+    """
+    fitted = table - centred
+    mean = np.nanmean(fitted)
+    benchmark, outcome = np.nanmean(fitted, axis=1) - mean, np.nanmean(fitted, axis=0) - mean
+    both = np.where(np.isfinite(table), np.outer(benchmark, outcome), 0.0)
+    square = float((both**2).sum())
+    if square <= _TIES * np.nanmax(np.abs(table)) ** 4:
+        return centred
+    return centred - float((np.nan_to_num(centred) * both).sum()) / square * both
 
 
 def differences(table: Floats, own: Ints, axes: Ints) -> Floats:

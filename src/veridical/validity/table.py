@@ -51,8 +51,8 @@ class ScoreTable:
 
     @cached_property
     def family_names(self) -> tuple[str, ...]:
-        """The families, each once, in the order of appearance."""
-        return tuple(dict.fromkeys(self.families))
+        """The families, each once, by name: their order decides nothing about a table's rows."""
+        return tuple(sorted(set(self.families)))
 
     @cached_property
     def family_codes(self) -> Ints:

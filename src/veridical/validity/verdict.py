@@ -19,6 +19,8 @@ from veridical.validity.table import LEAST_FAMILIES, LEAST_MODELS
 
 ALPHA = 0.05
 OVER = {"size": "model size", "size + controls": "model size and controls"}
+SIGNED = {"negative": " (negatively)", "mixed": " (with no one sign)", "positive": "", "none": ""}
+"""Behind an outcome: the sign of a benchmark's relation with it, where it is not the one that a reader expects."""
 NAMED = 4
 """Benchmarks that the first sentence names, and names in any list."""
 
@@ -57,7 +59,7 @@ def _answer(outcomes: Sequence[str], fullest: Sequence[Gain], draws: int) -> Ite
     adding: dict[str, list[str]] = {}
     for gain in fullest:
         if gain.mae_gain > 0 and passes(gain.test):
-            adding.setdefault(gain.benchmark, []).append(gain.outcome)
+            adding.setdefault(gain.benchmark, []).append(f"{gain.outcome}{SIGNED[gain.relation]}")
     predicted = list(dict.fromkeys(gain.outcome for gain in fullest))
     outcome = predicted[0] if len(predicted) == 1 else f"any of {len(predicted)} outcomes"
     corrected = f", after correction for {len(fullest)} tests" if len(fullest) > 1 else ""
@@ -164,7 +166,7 @@ def _gain(gain: Gain) -> str:
     if gain.without.mae > 0:
         told += f" ({amount(gain.mae_gain / gain.without.mae, percent=True)} of the error)"
     p = "" if gain.test is None else f", {told_p(gain.test)}"
-    facts = f"{told}{p}, n {gain.n:,} in {gain.families} families"
+    facts = f"{told}{p}, n {gain.n:,} in {gain.families} families{_through(gain) if gain.mae_gain > 0 else ''}"
     adds = f"to {over} for predicting {gain.outcome}"
     if gain.mae_gain > 0 and passes(gain.test):
         worst = min(gain.influence, key=lambda name: gain.influence[name])
@@ -183,6 +185,16 @@ def _gain(gain: Gain) -> str:
             f"does not test: {facts}."
         )
     return f"{gain.benchmark} {'is not shown to add' if gain.mae_gain > 0 else 'adds nothing'} {adds}: {facts}."
+
+
+def _through(gain: Gain) -> str:
+    """In words, the sign of a relation that is not positive."""
+    if gain.relation == "negative":
+        return (
+            f", through a negative relation (beside the baseline, models that score higher on {gain.benchmark} score "
+            f"lower on {gain.outcome})"
+        )
+    return ", through a relation whose sign is not the same in all fits" if gain.relation == "mixed" else ""
 
 
 def _agreement(one: Agreement, compared: Sequence[Comparison]) -> str:
@@ -236,13 +248,23 @@ def _ranking(one: Ranking) -> str:
 
 def _specificity(one: Specificity) -> str:
     facts = (
-        f"({one.statistic}: {amount(one.within)} within, {amount(one.across)} across, p {p_value(one.test.p)}, "
-        f"attainable {p_value(one.test.least)})"
+        f"({one.statistic}, less the means of each benchmark and each outcome: {amount(one.within)} within axes, "
+        f"{amount(one.across)} across, p {p_value(one.test.p)}, without the product of both effects too "
+        f"p {p_value(one.common_factor_test.p)}, attainable {p_value(one.test.least)})"
     )
     if one.test.least > ALPHA:
         return f"Whether benchmarks predict outcomes of their own axis better than others cannot be shown {facts}."
-    found = "better" if one.difference > 0 and one.test.p <= ALPHA else "no better"
-    return f"Benchmarks predict outcomes of their own axis {found} than others {facts}."
+    if one.difference > 0 and one.test.p <= ALPHA < one.common_factor_test.p:
+        return (
+            f"Benchmarks predict outcomes of their own axis better than others, but not by more than one factor behind "
+            f"all columns can make {facts}."
+        )
+    said = (
+        "Benchmarks predict outcomes of their own axis better than others"
+        if one.difference > 0 and one.test.p <= ALPHA
+        else "Benchmarks are not shown to predict outcomes of their own axis better than others"
+    )
+    return f"{said} {facts}."
 
 
 def told_p(test: Tested) -> str:
