@@ -67,7 +67,14 @@ def load(
         ) from error
     found = load_checkpoint(source, dtype=dtype, device=device)
     if found.classifies:
-        return SequenceClassifier(spec, found.model, found.tokenizer, weights=found.weights, batch_tokens=batch_tokens)
+        return SequenceClassifier(
+            spec,
+            found.model,
+            found.tokenizer,
+            weights=found.weights,
+            batch_tokens=batch_tokens,
+            loading=found.loading,
+        )
     return HuggingFaceModel(
         spec,
         found.model,
@@ -75,4 +82,5 @@ def load(
         weights=found.weights,
         batch_tokens=batch_tokens,
         template_args=template_args or {},
+        loading=found.loading,
     )

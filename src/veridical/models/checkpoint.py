@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -23,9 +23,12 @@ from transformers.utils import logging as transformers_logging
 
 from veridical.errors import UserError
 from veridical.items import digest
+from veridical.library_messages import collected
 from veridical.models import gguf
 from veridical.models.cache import file_hash
+from veridical.models.protocol import NOTHING_FOUND, LoadingNotes
 from veridical.models.sources import WEIGHTS, Source, classifies
+from veridical.models.weights import load_weights, unused_note
 
 HUB_SECONDS = 5.0
 """How long the hub may take to answer before it counts as out of reach, and the local cache is looked at alone."""
@@ -39,11 +42,15 @@ _PASSING_ENTRIES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A model with its tokenizer. `weights` identifies the weights: a hash, or a revision of the hub's."""
+    """A model with its tokenizer.
+
+    `weights` identifies the weights: a hash, or a revision of the hub's. `loading` says what was found on the way.
+    """
 
     model: PreTrainedModel
     tokenizer: Any
     weights: str
+    loading: LoadingNotes = NOTHING_FOUND
 
     @property
     def classifies(self) -> bool:
@@ -59,13 +66,15 @@ def load_checkpoint(source: Source, *, dtype: str, device: str, auto_class: Any 
     place = _device(device)
     offline = source.kind == "hub" and not _hub_answers()
     try:
-        checkpoint = _load(source, dtype, offline, auto_class)
-    except UserError:
-        raise
+        with collected() as warnings:
+            checkpoint = _load(source, dtype, offline, auto_class)
+    except UserError as error:
+        raise UserError(f"model {source.spec!r}: {error}") from error
     except Exception as error:  # torn or foreign files make the readers fail in any way
         raise UserError(_why_not_loaded(source, error)) from error
     checkpoint.model.to(place)  # type: ignore[arg-type]  # transformers' wrapper hides the signature
-    return checkpoint
+    heard = tuple(dict.fromkeys((*checkpoint.loading.warnings, *warnings)))
+    return replace(checkpoint, loading=replace(checkpoint.loading, warnings=heard))
 
 
 def tokenizer_state(tokenizer: Any) -> object:
@@ -146,17 +155,24 @@ def _load(source: Source, dtype: str, offline: bool, auto_class: Any) -> Checkpo
         if folder is None:
             tokenizer = AutoTokenizer.from_pretrained(source.path.parent, gguf_file=source.path.name)
             return Checkpoint(gguf.load_dequantised(source.path, wanted), tokenizer, weights)
-        model = AutoModelForCausalLM.from_pretrained(folder, dtype=wanted, use_safetensors=True)
+        model, _ = load_weights(AutoModelForCausalLM, folder, dtype=wanted, use_safetensors=True)
         return Checkpoint(model, AutoTokenizer.from_pretrained(folder), weights)
     config = AutoConfig.from_pretrained(source.location, local_files_only=offline)
-    model = (auto_class or _auto_class(config)).from_pretrained(
-        source.location, config=config, dtype=wanted, use_safetensors=True, local_files_only=offline
+    model, unused = load_weights(
+        auto_class or _auto_class(config),
+        source.location,
+        config=config,
+        dtype=wanted,
+        use_safetensors=True,
+        local_files_only=offline,
     )
     tokenizer = AutoTokenizer.from_pretrained(source.location, local_files_only=offline)
+    loading = LoadingNotes(unused_weights=unused, remarks=tuple(filter(None, [unused_note(model, unused)])))
     if source.kind == "hub":
-        return Checkpoint(model, tokenizer, str(getattr(model.config, "_commit_hash", None) or "unknown revision"))
+        revision = str(getattr(model.config, "_commit_hash", None) or "unknown revision")
+        return Checkpoint(model, tokenizer, revision, loading)
     files = sorted(file for file in source.path.iterdir() if file.name.endswith(WEIGHTS[0]))
-    return Checkpoint(model, tokenizer, digest([file_hash(file) for file in files]))
+    return Checkpoint(model, tokenizer, digest([file_hash(file) for file in files]), loading)
 
 
 def _auto_class(config: PretrainedConfig) -> Any:
@@ -181,7 +197,7 @@ def _why_not_loaded(source: Source, error: Exception) -> str:
 
 
 def _quieten() -> None:
-    """transformers' own bars and warnings would tear ours; what matters of them is told in our words."""
+    """transformers' own bars and warnings would tear ours; `collected` takes its warnings where they matter."""
     transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     hub_logging.set_verbosity_error()  # type: ignore[no-untyped-call]

@@ -19,9 +19,11 @@ from veridical.items import Mode, Status, digest
 from veridical.models.checkpoint import check_ids, config_state, longest_sequence, tokenizer_state
 from veridical.models.protocol import (
     CLASSIFIER_MODES,
+    NOTHING_FOUND,
     ChoiceScore,
     Fingerprint,
     GenerationSettings,
+    LoadingNotes,
     Outcome,
     Query,
     Request,
@@ -48,14 +50,22 @@ class SequenceClassifier:
     modes: tuple[Mode, ...] = CLASSIFIER_MODES
 
     def __init__(
-        self, name: str, model: PreTrainedModel, tokenizer: Any, *, weights: str, batch_tokens: int | None = None
+        self,
+        name: str,
+        model: PreTrainedModel,
+        tokenizer: Any,
+        *,
+        weights: str,
+        batch_tokens: int | None = None,
+        loading: LoadingNotes = NOTHING_FOUND,
     ) -> None:
-        """`weights` identifies the weights: a hash, or a revision of the hub's.
+        """`weights` identifies the weights: a hash, or a revision of the hub's. `loading` is what reading them found.
 
         Raises UserError where model and tokenizer, or the names of the classes and the classes, do not fit each other.
         """
         check_ids(name, model, tokenizer)
         self._name = name
+        self.loading = loading
         self.model = model.eval()  # type: ignore[no-untyped-call]
         self.tokenizer = tokenizer
         self.budget = Budget(batch_tokens or default_batch_tokens(model))

@@ -22,10 +22,12 @@ from veridical.items import Mode, Status, digest
 from veridical.models.checkpoint import check_ids, config_state, longest_sequence, tokenizer_state
 from veridical.models.protocol import (
     LANGUAGE_MODES,
+    NOTHING_FOUND,
     THINKING_OPEN,
     ChoiceScore,
     Fingerprint,
     GenerationSettings,
+    LoadingNotes,
     Outcome,
     Query,
     Reading,
@@ -52,12 +54,14 @@ class HuggingFaceModel:
         weights: str,
         batch_tokens: int | None = None,
         template_args: Mapping[str, object] | None = None,
+        loading: LoadingNotes = NOTHING_FOUND,
     ) -> None:
-        """`weights` identifies the weights: a hash, or a revision of the hub's.
+        """`weights` identifies the weights: a hash, or a revision of the hub's. `loading` is what reading them found.
 
         Raises UserError where model and tokenizer do not fit each other, or a decoder has no token to begin with.
         """
         self._name = name
+        self.loading = loading
         self._template_args = dict(template_args or {})
         self._two_sided = bool(model.config.is_encoder_decoder)
         self.encoder = SeparateEncoder(tokenizer) if self._two_sided else TextEncoder(tokenizer)

@@ -185,6 +185,30 @@ class Probed(Protocol):
     def probe(self) -> Probes: ...
 
 
+@dataclass(frozen=True, slots=True)
+class LoadingNotes:
+    """What was found when a model's files were read.
+
+    `unused_weights` are in the files and not in the model. `warnings` are those of the libraries that read the files.
+    `remarks` are sentences on what a reader of the scores must know of the model, without its name and a full stop.
+    """
+
+    unused_weights: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+NOTHING_FOUND = LoadingNotes()
+
+
+@runtime_checkable
+class LoadedFromFiles(Protocol):
+    """A model with local weights: it says what was found when they were read."""
+
+    @property
+    def loading(self) -> LoadingNotes: ...
+
+
 @dataclass(eq=False)
 class Reading:
     """Hidden states wanted from the passes that answer: of each request's last prompt token, at some layers.

@@ -9,7 +9,8 @@ from pathlib import Path
 from veridical.errors import UserError
 from veridical.items import Mode, Suite
 from veridical.judge.registry import measure_set
-from veridical.models.protocol import GenerationSettings, LanguageModel, Probed
+from veridical.library_messages import collected
+from veridical.models.protocol import GenerationSettings, LanguageModel, LoadedFromFiles, LoadingNotes, Probed
 from veridical.runs import manifest as manifests
 from veridical.runs.execute import Layers, Tally, execute, prepare
 from veridical.runs.files import check_path, writable_folder
@@ -187,15 +188,16 @@ def _ask(
     progress: Progress,
 ) -> int:
     """Ask one model all plans; gives the number of requests that failed."""
-    prepared = prepare(model, plans, settings, progress)
-    folder = run_folder(study, model)
-    manifest = _manifest(model, plans, wishes, settings)
-    if isinstance(model, Probed) and not manifests.is_run(folder):
-        entry = manifest.model.model_copy(update={"probes": asdict(model.probe())})
-        manifest = manifest.model_copy(update={"model": entry})
-    store = RunStore(folder, manifest, plans)
-    tally = execute(model, store, prepared, progress, hidden_layers)
-    store.note(open_run(folder).notes())
+    with collected() as warnings:
+        prepared = prepare(model, plans, settings, progress)
+        folder = run_folder(study, model)
+        manifest = _manifest(model, plans, wishes, settings)
+        if isinstance(model, Probed) and not manifests.is_run(folder):
+            entry = manifest.model.model_copy(update={"probes": asdict(model.probe())})
+            manifest = manifest.model_copy(update={"model": entry})
+        store = RunStore(folder, manifest, plans)
+        tally = execute(model, store, prepared, progress, hidden_layers)
+    store.note(open_run(folder).notes(), warnings)
     progress.say(_told(model.name, tally))
     return tally.n_failed
 
@@ -227,6 +229,7 @@ def _manifest(
     model: LanguageModel, plans: Sequence[Plan], wishes: Wishes, settings: GenerationSettings
 ) -> manifests.Manifest:
     created = manifests.now()
+    loading = model.loading if isinstance(model, LoadedFromFiles) else LoadingNotes()
     call = manifests.Call(
         created=created,
         suites=tuple(p.suite.name for p in plans),
@@ -244,6 +247,9 @@ def _manifest(
             fingerprint=dict(model.fingerprint.parts),
             digest=model.fingerprint.digest,
             n_parameters=model.n_parameters,
+            unused_weights=loading.unused_weights,
+            remarks=loading.remarks,
+            warnings=loading.warnings,
         ),
         suites=_suite_entries(plans),
         settings=_settings(wishes, settings),

@@ -23,6 +23,7 @@ from veridical.judge.verdict import verdicts
 from veridical.runs.files import json_bytes, replace
 from veridical.runs.load import Run, place
 from veridical.runs.plan import narrow
+from veridical.runs.remarks import remarks
 from veridical.runs.stored import StoredSuite
 
 
@@ -161,7 +162,7 @@ class Judgement:
             from veridical.readouts.verdict import readout_verdicts
 
             told += readout_verdicts(self.suites, self.records)
-        return (*told, *self._remarks())
+        return (*told, *self._remarks(), *remarks(self.runs))
 
     def _remarks(self) -> Iterator[str]:
         """What the numbers leave out: suites and items without the field, and runs that have nothing in common."""

@@ -30,7 +30,8 @@ class ModelEntry(Part):
     """The model: its name as the user spelt it, and what makes its answers what they are.
 
     `probes` holds the fields of `veridical.engine.probes.Probes` as found when the run was begun; None where the
-    model has no probes.
+    model has no probes. `unused_weights` and `remarks` are those of `veridical.models.protocol.LoadingNotes`;
+    `warnings` are what libraries warned of while the model was loaded and asked.
     """
 
     name: str
@@ -38,6 +39,13 @@ class ModelEntry(Part):
     digest: str
     n_parameters: int | None = None
     probes: Mapping[str, bool | int | float | str | None] | None = None
+    unused_weights: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def heard(self, warnings: Iterable[str]) -> ModelEntry:
+        """The entry with further warnings, each once."""
+        return self.model_copy(update={"warnings": tuple(dict.fromkeys((*self.warnings, *warnings)))})
 
 
 class SuiteEntry(Part):
@@ -166,9 +174,9 @@ def extended(folder: Path, stored: Manifest, wanted: Manifest) -> Manifest:
     suites = {entry.name: entry for entry in (*stored.suites, *wanted.suites)}
     described = [call.model_dump(exclude={"created"}) for call in stored.calls]
     new_calls = tuple(c for c in wanted.calls if c.model_dump(exclude={"created"}) not in described)
-    return stored.model_copy(
-        update={"suites": tuple(suites.values()), "settings": settings, "calls": (*stored.calls, *new_calls)}
-    )
+    parts: dict[str, object] = {"suites": tuple(suites.values()), "settings": settings}
+    parts |= {"calls": (*stored.calls, *new_calls), "model": stored.model.heard(wanted.model.warnings)}
+    return stored.model_copy(update=parts)
 
 
 def merged_settings(folder: Path, settings: Settings, wanted: Settings) -> Settings:

@@ -144,10 +144,14 @@ class RunStore:
             self._buffer = []
         self._flushed = time.monotonic()
 
-    def note(self, notes: Mapping[str, int]) -> None:
-        """Put counts into the manifest (what rendering did, near ties), in place of earlier ones."""
+    def note(self, notes: Mapping[str, int], warnings: Sequence[str] = ()) -> None:
+        """Put counts into the manifest (what rendering did, near ties), in place of earlier ones.
+
+        What libraries warned of is added to the warnings that are there.
+        """
         with locked(self.path):
-            self.manifest = read_manifest(self.path).model_copy(update={"notes": dict(notes)})
+            stored = read_manifest(self.path)
+            self.manifest = stored.model_copy(update={"notes": dict(notes), "model": stored.model.heard(warnings)})
             write_manifest(self.path, self.manifest)
 
 

@@ -1,0 +1,49 @@
+"""What a reader must know of how a model was loaded and asked, in words, where its scores stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import polars as pl
+
+from veridical.models.protocol import THINKING_OPEN
+from veridical.prompts.chat import NO_CHAT_TEMPLATE, PREFILL_APPENDED, SYSTEM_FOLDED
+from veridical.runs.load import Run
+
+SCORED = ("loglikelihood",)
+ANY = ("loglikelihood", "generate")
+
+_OPEN = "`--generation-header TEXT` puts a text there, and `--template-arg enable_thinking=false` turns thinking off"
+
+RENDERING: dict[str, tuple[tuple[str, ...], str]] = {
+    NO_CHAT_TEMPLATE: (ANY, "asked as plain text, without a chat template, since its tokenizer has none"),
+    SYSTEM_FOLDED: (ANY, "asked with the system text at the head of the user's turn: its chat template takes no other"),
+    PREFILL_APPENDED: (ANY, "asked with the beginning of the answer put after what its chat template ends with"),
+    THINKING_OPEN: (
+        SCORED,
+        f"scored inside an open thinking block, where no answer stands: {_OPEN} where the template has such a switch",
+    ),
+}
+"""What rendering noted, in which modes that matters, and what to say of it. The order is that of the sentences."""
+
+
+def remarks(runs: Sequence[Run]) -> Iterator[str]:
+    """Sentences on each run's model: its files, what libraries warned of, and how its questions had to be put."""
+    for run in runs:
+        entry = run.manifest.model
+        for remark in entry.remarks:
+            yield f"{run.name}: {remark}."
+        for warning in entry.warnings:
+            library, _, text = warning.partition(": ")
+            yield f"{run.name}: {library} warns: {text}"
+        if run.manifest.imported is None:
+            yield from (f"{run.name}: {words}." for words in _rendering(run))
+
+
+def _rendering(run: Run) -> Iterator[str]:
+    asks = run.asks
+    for note, (modes, words) in RENDERING.items():
+        asked = asks.filter(pl.col("mode").is_in(modes))
+        count = asked.filter(pl.col("notes").list.contains(note)).height
+        if count:
+            yield f"{'all' if count == asked.height else f'{count:,} of'} {asked.height:,} questions were {words}"
