@@ -8,8 +8,12 @@ from itertools import combinations
 import numpy as np
 
 from veridical.judge.answering import Answering, Bounded
+from veridical.judge.baselines import is_baseline
 from veridical.judge.constant import constant_share
-from veridical.judge.policies import least, over_sets, with_roles
+from veridical.judge.estimate import Settings
+from veridical.judge.independence import set_reference
+from veridical.judge.measure import Measure
+from veridical.judge.policies import least, over_sets, product, with_roles
 from veridical.judge.quantity import Quantity, over_items
 from veridical.judge.registry import MeasureSet
 from veridical.stats.units import Bools
@@ -57,9 +61,16 @@ def balanced_accuracy(answering: Answering) -> Iterator[Quantity]:
 def set_accuracy(answering: Answering) -> Iterator[Quantity]:
     """Share of sets with every item right, where sets have more than one item."""
     members = _in_larger_sets(answering)
-    sample = over_sets(answering, answering.right(), least, members)
+    sample = over_sets(answering, answering.right(), product, members)
     if sample is not None:
         yield Quantity(answering, "set_accuracy", sample)
+
+
+def set_accuracy_reference(answering: Answering, _: Settings | None = None) -> Iterator[Measure]:
+    """Set accuracy if errors were independent within sets (`judge.independence`)."""
+    members = _in_larger_sets(answering)
+    if members.any() and not is_baseline(answering.key["answerer"]):
+        yield set_reference(answering, members, "set_accuracy_reference")
 
 
 def worst_of_set(answering: Answering) -> Iterator[Quantity]:
@@ -81,7 +92,7 @@ def pair_consistency(answering: Answering, pairs: Sequence[tuple[str, str]]) -> 
     right = answering.right()
     for pair in pairs:
         members = with_roles(answering, pair, answering.table.gradable)
-        sample = over_sets(answering, right, least, members)
+        sample = over_sets(answering, right, product, members)
         if sample is not None:
             yield Quantity(answering, "pair_consistency", sample, slice={"pair": "&".join(pair)})
 
@@ -142,8 +153,8 @@ def compared(answering: Answering) -> Iterator[Quantity]:
     yield from set_accuracy(answering)
 
 
-MEASURE_SET = MeasureSet(quantities, compared)
-GRADED = MeasureSet(over_items_and_sets, compared, graded=True)
+MEASURE_SET = MeasureSet(quantities, compared, records=set_accuracy_reference, guessed=over_items_and_sets)
+GRADED = MeasureSet(over_items_and_sets, compared, records=set_accuracy_reference, graded=True)
 """For answers of which is known only whether they are right, or whose right label is the same throughout."""
 
 

@@ -25,6 +25,14 @@ def least(positions: Ints, values: Floats, n_sets: int) -> Floats:
     return result
 
 
+def product(positions: Ints, values: Floats, n_sets: int) -> Floats:
+    """The product over the set's members: for right and wrong, 1 where all are right; for independent chances of being
+    right, the chance that all are."""
+    result = np.ones(n_sets)
+    np.multiply.at(result, positions, values)
+    return result
+
+
 def share(positions: Ints, values: Floats, n_sets: int) -> Floats:
     """The mean over the set's members: for right and wrong, the share that is right."""
     sums = np.bincount(positions, weights=values, minlength=n_sets)

@@ -35,21 +35,27 @@ def _no_levels(_: Suite) -> Iterable[Measure]:
     return ()
 
 
+def _no_guess(_: Answering) -> Iterable[Quantity]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class MeasureSet:
     """How one kind of suite is judged.
 
     `quantities` lists everything that is measured of one answering, with accuracy also by the factors asked
     for; `compared` is the part that is compared across prompts and models; `slices` are comparisons within
-    one answering; `records` are what is no mean of answers, with their intervals; `levels` what can be said of a
-    suite with no answers at all (the level of chance). `graded` says that answers are known as right or wrong alone,
-    so that how often two models give the same one says nothing.
+    one answering; `records` are what is no mean of answers, with their intervals. `guessed` lists the quantities whose
+    level of chance is that of a uniform guess (`judge.chance`), and `levels` the levels of chance that are computed in
+    another way. `graded` says that answers are known as right or wrong alone, so that how often two models give the
+    same one says nothing.
     """
 
     quantities: Callable[[Answering, Sequence[str]], Iterable[Quantity]]
     compared: Callable[[Answering], Iterable[Quantity]]
     slices: Callable[[Answering], Iterable[SliceContrast]] = _none
     records: Callable[[Answering, Settings], Iterable[Measure]] = _no_records
+    guessed: Callable[[Answering], Iterable[Quantity]] = _no_guess
     levels: Callable[[Suite], Iterable[Measure]] = _no_levels
     graded: bool = False
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from veridical.items import Factor
+from veridical.judge.baselines import CHANCE
 from veridical.judge.constant import constant_label
 from veridical.judge.measure import Measure
 
@@ -34,15 +35,21 @@ GROUPS_OF = {"True": ("B", "D", "completed"), "False": ("A",), "Unknown": ("C",)
 
 @dataclass(frozen=True)
 class Reading:
-    """The measures of one answering, by name and slice, without its contrasts."""
+    """The measures of one answering, by name and slice, without its contrasts, and the suite's levels of chance."""
 
     measures: tuple[Measure, ...]
+    levels: tuple[Measure, ...] = ()
 
     def get(self, name: str, **where: Factor) -> Measure | None:
         for measure in self.measures:
             if measure.measure == name and dict(measure.slice) == where:
                 return measure
         return None
+
+    def chance(self, measure: Measure) -> float | None:
+        """What a uniform guess is expected to get of the same measure; None where that is not known."""
+        same = (m.value for m in self.levels if (m.measure, m.slice) == (measure.measure, measure.slice))
+        return next(same, None)
 
     def named(self, name: str) -> Measure | None:
         """The first measure of that name, whatever its slice."""
@@ -144,8 +151,10 @@ def _unanswered(reading: Reading) -> str | None:
     name = "TBR" if measure.measure == "tbr" else "accuracy"
     if measure.bound_low is None or measure.bound_high is None:
         return f"{says}, so its {name} cannot be read"
-    low, high = round(100 * measure.bound_low), round(100 * measure.bound_high)
-    return f"{says}, so its {name} could be anything from {low} to {high} %"
+    low, high = percent(measure.bound_low), percent(measure.bound_high)
+    if low == high:
+        return f"{says}; its {name} is {low} whatever the others would have been"
+    return f"{says}, so its {name} could be anything from {low.removesuffix(' %')} to {high}"
 
 
 def _biased(reading: Reading) -> str | None:
@@ -239,12 +248,25 @@ def _accuracy(reading: Reading) -> str | None:
     whole, sets = reading.named("accuracy"), reading.get("set_accuracy")
     if whole is None:
         return None
-    says = f"right on {_rate(whole)}, of {whole.n_items} items"
-    return (
-        f"{says}; on all items of {_rate(sets)}, of {sets.n_sets} {'set' if sets.n_sets == 1 else 'sets'}"
-        if sets
-        else says
-    )
+    says = f"{_against_chance(reading, whole)}right on {_rate(whole)}, of {whole.n_items} items"
+    if (chance := reading.chance(whole)) is not None:
+        says += f" (guessing: {percent(chance)})"
+    if sets is None:
+        return says
+    says += f"; on all items of {_rate(sets)}, of {sets.n_sets} {'set' if sets.n_sets == 1 else 'sets'}"
+    references = [("guessing", reading.chance(sets))]
+    independent = reading.get("set_accuracy_reference")
+    references.append(("if errors were independent", independent.value if independent else None))
+    known = [f"{name}: {percent(value)}" for name, value in references if value is not None]
+    return f"{says} ({'; '.join(known)})" if known else says
+
+
+def _against_chance(reading: Reading, whole: Measure) -> str:
+    """What comes before a score that a uniform guess may get too."""
+    chance = reading.chance(whole)
+    if chance is None or reading.above("accuracy", chance):
+        return ""
+    return "worse than guessing: " if reading.below("accuracy", chance) else "not told apart from guessing: "
 
 
 RULES: tuple[Callable[[Reading], str | None], ...] = (
@@ -261,8 +283,10 @@ RULES: tuple[Callable[[Reading], str | None], ...] = (
 )
 
 
-def verdict(measures: Sequence[Measure], *, name_suite: bool = False) -> str:
+def verdict(measures: Sequence[Measure], *, name_suite: bool = False, levels: Sequence[Measure] = ()) -> str:
     """One sentence on one answering: its measures, contrasts left aside. `name_suite` says which suite it is about.
+
+    `levels` are the suite's levels of chance (`judge.chance`), without which nothing is compared with a guess.
 
     Raises ValueError where the measures are of no answering or of several.
     """
@@ -270,7 +294,7 @@ def verdict(measures: Sequence[Measure], *, name_suite: bool = False) -> str:
     keys = {_key(measure) for measure in own}
     if len(keys) != 1:
         raise ValueError(f"a verdict is about one answering, not {len(keys)}")
-    reading = Reading(own)
+    reading = Reading(own, tuple(levels))
     first = own[0]
     who = ", ".join(part for part in (first.suite if name_suite else "", first.model, first.prompt, first.mode) if part)
     for rule in RULES:
@@ -287,11 +311,14 @@ def verdicts(measures: Iterable[Measure]) -> list[str]:
     Where there are several suites, each sentence names its own.
     """
     grouped: dict[tuple[str, ...], list[Measure]] = {}
+    levels: dict[str, list[Measure]] = {}
     for measure in measures:
+        if measure.answerer == CHANCE:
+            levels.setdefault(measure.suite, []).append(measure)
         if measure.against is None and measure.input == "full" and measure.answerer == "model":
             grouped.setdefault(_key(measure), []).append(measure)
     several = len({key[0] for key in grouped}) > 1
-    return [verdict(group, name_suite=several) for group in grouped.values()]
+    return [verdict(group, name_suite=several, levels=levels.get(key[0], ())) for key, group in grouped.items()]
 
 
 def _key(measure: Measure) -> tuple[str, ...]:
@@ -299,14 +326,15 @@ def _key(measure: Measure) -> tuple[str, ...]:
 
 
 def _reservation(reading: Reading) -> str:
-    """What weakens the answers as answers, one thing at most."""
+    """What weakens the answers as answers."""
+    said = ""
     mass = reading.named("label_mass")
     if mass is not None and mass.value is not None and reading.below("label_mass", LITTLE_MASS):
-        return f"; the labels together have only {percent(mass.value)} of its probability"
+        said += f"; the labels together have only {percent(mass.value)} of its probability"
     order = reading.named("order_sensitivity")
     if order is not None and order.value is not None and reading.above("order_sensitivity", UNSTABLE):
-        return f"; {percent(order.value)} of its answers change with the order of the labels"
-    return ""
+        said += f"; {percent(order.value)} of its answers change with the order of the labels"
+    return said
 
 
 def _statuses(measure: Measure) -> str:

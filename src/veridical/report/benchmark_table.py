@@ -19,11 +19,6 @@ MOST_VALUES = 5
 HEADINGS = {"unconditional": "uncond."}
 
 
-def is_benchmark(results: Results) -> bool:
-    """Whether the suite has a level of chance beside it, as benchmarks have."""
-    return any(answering.answerer == "chance" for answering in results.references)
-
-
 def benchmark_table(results: Results, width: int, normalisation: str) -> Iterable[RenderableType]:
     """Accuracy (under the suite's own `normalisation`, with intervals, then under each), sets, chance and majority."""
     beside = [a for a in results.references if a.answerer in ("chance", "majority") or not a.constant]

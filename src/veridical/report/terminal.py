@@ -22,7 +22,7 @@ from veridical.errors import printable
 from veridical.items import Suite
 from veridical.judge.measure import Measure
 from veridical.report.answer_table import Column, answer_rows, answer_table, estimates, grid, not_ok_line, value_of
-from veridical.report.benchmark_table import benchmark_table, is_benchmark
+from veridical.report.benchmark_table import benchmark_table
 from veridical.report.comparisons import AGREEMENT, LEADING, OVER_SETS, Comparison, Key, comparisons
 from veridical.report.comparisons import columns as contrast_columns
 from veridical.report.evidence_table import evidence_table, is_evidence
@@ -77,7 +77,7 @@ def _suite(suite: Suite, results: Results, width: int) -> Iterable[RenderableTyp
     heading = f"{suite.name} {suite.version}: {len(suite.items):,} items, {suite.n_sets:,} sets"
     yield Text(printable(heading), style="bold")
     if not results.imperfective:
-        if is_benchmark(results):
+        if suite.measures == "benchmark":
             yield from benchmark_table(results, width, suite.normalisation)
         else:
             table = merge_table if is_merge(results) else evidence_table if is_evidence(results) else _generic

@@ -44,6 +44,15 @@ MEASURES: Mapping[str, MeasureText] = {
         "Pair consistency", "Share of sets that are right in both groups of a pair (A&C, B&D). 1 is best."
     ),
     "set_accuracy": MeasureText("Set accuracy", "Share of sets with every item right. 1 is best."),
+    "set_accuracy_reference": MeasureText(
+        "Set accuracy, independent",
+        "What set accuracy would be if each item were right with the accuracy of its role, whatever else is right in "
+        "its set (p to the k for sets of k items of one role). Set accuracy above it: errors gather in some sets.",
+    ),
+    "pair_recovery_reference": MeasureText(
+        "Pair recovery, independent",
+        "What pair recovery would be if each endpoint were right with the accuracy of its role, whatever the other is.",
+    ),
     "two_best_accuracy": MeasureText(
         "Two best", "Share of items with two right answers whose two best choices are these two. 1 is best."
     ),

@@ -15,6 +15,7 @@ from veridical.errors import UserError, unknown
 from veridical.items import Grouping, Item, Member, Status, Suite
 from veridical.judge import contrasts, judge, judge_baselines
 from veridical.judge.answering import by_key, only
+from veridical.judge.chance import chance_levels
 from veridical.judge.estimate import Settings
 from veridical.judge.frame import KEY, SCHEMA
 from veridical.judge.measure import Measure
@@ -217,7 +218,7 @@ class Judgement:
                 yield from self._measures(judge, narrow(suite, items), part)
             if not measure_set(suite.measures).graded:
                 yield from judge_baselines(suite, level=self.level, draws=self.draws, seed=self.seed)
-            yield from measure_set(suite.measures).levels(suite)
+            yield from chance_levels(suite)
             # What was asked of some only (a run extended with another --limit) has nothing to be compared with.
             if coverage and (shared := frozenset.intersection(*coverage)):
                 part = only(frame, pl.col("item").is_in(shared))

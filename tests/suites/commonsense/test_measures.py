@@ -13,13 +13,13 @@ from veridical.items import Choice, Grouping, Item, Member, Suite
 from veridical.judge import judge
 from veridical.judge.answering import answerings
 from veridical.judge.answers import read_scores
+from veridical.judge.chance import chance_levels
 from veridical.judge.frame import SCHEMA
 from veridical.judge.measure import Measure
 from veridical.judge.normalised import NORMALISATIONS, under
 from veridical.judge.table import SuiteTable
 from veridical.models.protocol import ChoiceScore
 from veridical.prompts.template import Prompt
-from veridical.suites.commonsense.measures import levels
 
 # (sum, tokens, characters, bytes, unconditional): the sum prefers B, tokens and characters A, and bytes tie.
 A = ChoiceScore(-6.0, 3, 12, 12, -9.0)
@@ -158,7 +158,7 @@ def test_accuracy_is_given_by_every_factor_with_several_values() -> None:
 def test_chance_is_the_mean_share_of_right_choices_and_of_sets_their_product() -> None:
     items = (item(1), item(2, labels="ABCD"), item(3, ("A", "B"), labels="ABCD"))
     pair = Grouping(name="pair", members=tuple(Member(set="s", item=one.id) for one in items[:2]))
-    chance = {m.measure: m for m in levels(suite(*items, groupings=(pair,)))}
+    chance = {m.measure: m for m in chance_levels(suite(*items, groupings=(pair,)))}
     assert chance["accuracy"].value == pytest.approx((1 / 2 + 1 / 4 + 2 / 4) / 3)
     assert chance["accuracy"].answerer == "chance"
     assert (chance["accuracy"].n_sets, chance["accuracy"].n_items) == (2, 3)

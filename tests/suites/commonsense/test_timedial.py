@@ -11,7 +11,7 @@ from tests.suites.commonsense.asking import PUBLISHED, requests
 from tests.suites.commonsense.planted import gold_text, judged, named, of_file, published
 from veridical.errors import UserError
 from veridical.items import Item
-from veridical.suites.commonsense.measures import levels
+from veridical.judge.chance import chance_levels
 
 FILE = PUBLISHED / "timedial" / "test.json"
 
@@ -95,7 +95,7 @@ def test_a_wrong_best_answer_is_wrong_for_both_measures() -> None:
 
 def test_a_uniform_guess_gets_a_half_and_a_sixth() -> None:
     """Two of four spans are right; of six pairs of spans one is the right one."""
-    expected = {level.measure: level.value for level in levels(published("timedial").suite)}
+    expected = {level.measure: level.value for level in chance_levels(published("timedial").suite)}
 
     assert expected == pytest.approx({"accuracy": 1 / 2, "two_best_accuracy": 1 / 6})
 

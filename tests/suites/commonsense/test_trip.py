@@ -12,8 +12,8 @@ import pytest
 from tests.suites.commonsense.asking import PUBLISHED, requests
 from tests.suites.commonsense.planted import judged, of_file, published, read_jsonl, write_jsonl
 from veridical.errors import UserError
+from veridical.judge.chance import chance_levels
 from veridical.judge.table import SuiteTable
-from veridical.suites.commonsense.measures import levels
 
 FILE = PUBLISHED / "trip" / "trip-ClozeTest.jsonl"
 ORDER = PUBLISHED / "trip" / "trip-OrderTest.jsonl"
@@ -81,9 +81,9 @@ def test_a_model_that_believes_every_story_may_know_the_plausible_one_of_each_pa
 
 
 def test_a_uniform_guess_gets_a_half_of_stories_and_of_forced_choices_and_a_quarter_of_pairs() -> None:
-    expected = {level.measure: level.value for level in levels(published("trip").suite)}
+    expected = {level.measure: level.value for level in chance_levels(published("trip").suite)}
 
-    assert expected == {"accuracy": 1 / 2, "set_accuracy": 1 / 4, "forced_choice": 1 / 2}
+    assert expected == {"accuracy": 1 / 2, "set_accuracy": 1 / 4, "pair_consistency": 1 / 4, "forced_choice": 1 / 2}
 
 
 def test_a_wrong_plausible_story_costs_all_its_pairs() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import comb, fsum, prod
+from math import comb, fsum
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from veridical.items import Factor, Suite
 from veridical.judge import generic
 from veridical.judge.answering import Answering
 from veridical.judge.baselines import CHANCE
+from veridical.judge.chance import UNIFORM
 from veridical.judge.constant import constant_share
 from veridical.judge.measure import Measure
 from veridical.judge.normalised import NORMALISATIONS, under
@@ -22,8 +23,6 @@ from veridical.judge.table import SuiteTable
 
 MOST_VALUES = 100
 """Accuracy is given by each factor that has at most so many values. The number is ours (BLiMP has 67 paradigms)."""
-
-UNIFORM = "no interval: expected of a uniform guess"
 
 
 def factors(table: SuiteTable) -> tuple[str, ...]:
@@ -81,19 +80,15 @@ def quantities(answering: Answering, by: Sequence[str] = ()) -> Iterator[Quantit
     yield from forced_choice(answering)
 
 
+def guessed(answering: Answering) -> Iterator[Quantity]:
+    """What has the level of chance of a uniform guess, by every system of gold labels."""
+    yield from generic.over_items_and_sets(answering)
+    yield from by_system(answering)
+
+
 def levels(suite: Suite) -> Iterator[Measure]:
-    """What a uniform guess is expected to get: of items, and of sets with every item right (guesses independent)."""
+    """The levels of chance of what ranks choices, by a random ranking."""
     table = SuiteTable(suite)
-    chance = {item.id: len(item.gold) / len(item.choices) for item in suite.items if item.gold}
-    sets = [[m.item for m in members if m.item in chance] for members in suite.grouping().sets().values()]
-    larger = [members for members in sets if len(members) > 1]
-    if chance:
-        n_sets = len(np.unique(table.set_of_item))
-        yield _level(suite, "accuracy", fsum(chance.values()) / len(chance), n_sets, len(chance))
-    if larger:
-        value = fsum(prod(chance[item] for item in members) for members in larger) / len(larger)
-        n_items = len({item for members in larger for item in members})
-        yield _level(suite, "set_accuracy", value, len(larger), n_items)
     if (two_right := np.flatnonzero(with_two_right(table))).size:
         value = fsum(1 / comb(int(n), 2) for n in table.n_choices[two_right]) / two_right.size
         yield _level(suite, "two_best_accuracy", value, len(np.unique(table.set_of_item[two_right])), two_right.size)
@@ -117,4 +112,6 @@ def _level(suite: Suite, measure: str, value: float, n_sets: int, n_items: int) 
     )
 
 
-MEASURE_SET = MeasureSet(quantities, generic.compared, levels=levels)
+MEASURE_SET = MeasureSet(
+    quantities, generic.compared, records=generic.set_accuracy_reference, guessed=guessed, levels=levels
+)

@@ -12,8 +12,12 @@ from itertools import combinations
 import numpy as np
 
 from veridical.judge.answering import Answering, Bounded
+from veridical.judge.baselines import is_baseline
+from veridical.judge.estimate import Settings
 from veridical.judge.generic import accuracy, balanced_accuracy, how_it_answers, recall, with_gold, worst_of_set
-from veridical.judge.policies import least, over_sets
+from veridical.judge.independence import set_reference
+from veridical.judge.measure import Measure
+from veridical.judge.policies import over_sets, product
 from veridical.judge.quantity import Quantity, over_items
 from veridical.judge.registry import MeasureSet, SliceContrast
 
@@ -27,12 +31,12 @@ def pair_recovery(answering: Answering, factors: Sequence[str] = ()) -> Iterator
     if not set(ROLES) <= set(table.member_role.tolist()):
         return
     right = answering.right()
-    whole = over_sets(answering, right, least)
+    whole = over_sets(answering, right, product)
     if whole is not None:
         yield Quantity(answering, "pair_recovery", whole)
     for factor in factors:
         for value in table.values(factor):
-            part = over_sets(answering, right, least, table.where(**{factor: value})[table.member_item])
+            part = over_sets(answering, right, product, table.where(**{factor: value})[table.member_item])
             if part is not None:
                 yield Quantity(answering, "pair_recovery", part, slice={factor: value})
 
@@ -73,6 +77,21 @@ def quantities(answering: Answering, by: Sequence[str] = ()) -> Iterator[Quantit
     yield from how_it_answers(answering)
 
 
+def guessed(answering: Answering) -> Iterator[Quantity]:
+    """What has a level of chance: polarity accuracy, whose items depend on the answers, has none."""
+    yield from balanced_accuracy(answering)
+    yield from pair_recovery(answering)
+    yield from accuracy(answering)
+    yield from address_accuracy(answering)
+
+
+def records(answering: Answering, _: Settings) -> Iterator[Measure]:
+    """Pair recovery if errors were independent within pairs."""
+    table = answering.table
+    if set(ROLES) <= set(table.member_role.tolist()) and not is_baseline(answering.key["answerer"]):
+        yield set_reference(answering, np.ones(len(table.member_item), dtype=bool), "pair_recovery_reference")
+
+
 def compared(answering: Answering) -> Iterator[Quantity]:
     """What is compared across prompts, models and answerers."""
     yield from balanced_accuracy(answering)
@@ -86,4 +105,4 @@ def kind_contrasts(answering: Answering) -> Iterator[SliceContrast]:
         yield SliceContrast(one, other, dict(other.slice))
 
 
-MEASURE_SET = MeasureSet(quantities, compared, kind_contrasts)
+MEASURE_SET = MeasureSet(quantities, compared, kind_contrasts, records, guessed)

@@ -15,7 +15,14 @@ from itertools import combinations
 import numpy as np
 
 from veridical.judge.answering import Answering, Bounded
-from veridical.judge.generic import accuracy, how_it_answers, pair_consistency, set_accuracy, worst_of_set
+from veridical.judge.generic import (
+    accuracy,
+    how_it_answers,
+    pair_consistency,
+    set_accuracy,
+    set_accuracy_reference,
+    worst_of_set,
+)
 from veridical.judge.quantity import Quantity, Sample, over_items
 from veridical.judge.registry import MeasureSet, SliceContrast
 
@@ -146,6 +153,18 @@ def quantities(
     yield from how_it_answers(answering)
 
 
+def guessed(answering: Answering, pairs: Sequence[tuple[str, str]]) -> Iterator[Quantity]:
+    """What has a level of chance."""
+    yield from accuracy(answering)
+    yield from group_accuracy(answering)
+    yield from tbr(answering)
+    yield from gap(answering)
+    yield from cancelled_true_rate(answering)
+    yield from overcaution(answering)
+    yield from pair_consistency(answering, pairs)
+    yield from set_accuracy(answering)
+
+
 def compared(answering: Answering) -> Iterator[Quantity]:
     """What is compared across prompts and models: the gain in C, the cost in D, and both summaries."""
     yield from group_accuracy(answering, ("C", "D"))
@@ -159,14 +178,23 @@ def class_contrasts(answering: Answering) -> Iterator[SliceContrast]:
         yield SliceContrast(one, other, dict(other.slice))
 
 
+PAIRS_BETWEEN = (("A", "C"), ("B", "D"))
+PAIRS_WITHIN = (("A", "C"), ("B", "D"), ("C", "D"))
+
 BETWEEN_SETS = MeasureSet(
-    partial(quantities, pairs=(("A", "C"), ("B", "D")), within_sets=False), compared, class_contrasts
+    partial(quantities, pairs=PAIRS_BETWEEN, within_sets=False),
+    compared,
+    class_contrasts,
+    set_accuracy_reference,
+    partial(guessed, pairs=PAIRS_BETWEEN),
 )
 """A set is a verb: telicity varies between sets, context within them."""
 
 WITHIN_SETS = MeasureSet(
-    partial(quantities, pairs=(("A", "C"), ("B", "D"), ("C", "D")), within_sets=True),
+    partial(quantities, pairs=PAIRS_WITHIN, within_sets=True),
     compared,
     class_contrasts,
+    set_accuracy_reference,
+    partial(guessed, pairs=PAIRS_WITHIN),
 )
 """A set is a verb with and without an endpoint: telicity and context both vary within it."""

@@ -132,6 +132,15 @@ def records(answering: Answering, settings: Settings) -> Iterator[Measure]:
     yield from home_advantage(answering, settings)
 
 
+def guessed(answering: Answering) -> Iterator[Quantity]:
+    """What has the level of chance of a uniform guess; SV of guesses is in no mean of chances."""
+    yield from seed_accuracy(answering)
+    whole = seeds_with(answering, all_variants(answering))
+    if whole is not None:
+        yield variant_accuracy(whole)
+    yield from accuracy(answering)
+
+
 def compared(answering: Answering) -> Iterator[Quantity]:
     """What is compared across prompts and models."""
     whole = seeds_with(answering, all_variants(answering))
@@ -149,4 +158,4 @@ def slice_contrasts(answering: Answering) -> Iterator[SliceContrast]:
             yield SliceContrast(one, other, dict(other.slice))
 
 
-MEASURE_SET = MeasureSet(quantities, compared, slice_contrasts, records)
+MEASURE_SET = MeasureSet(quantities, compared, slice_contrasts, records, guessed)
