@@ -6,7 +6,8 @@ import pytest
 
 from veridical.judge import baseline_frame, judge
 from veridical.judge.measure import Measure
-from veridical.judge.verdict import percent, verdict, verdicts
+from veridical.judge.verdict import verdict, verdicts
+from veridical.rounding import number, percent, percentage
 
 from .judging import frame, group_answers, in_sets, item, paradox, quads
 
@@ -183,10 +184,18 @@ def test_other_suites_get_their_accuracy() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(0, "0 %"), (0.001, "under 1 %"), (0.975, "98 %"), (0.998, "over 99 %"), (1, "100 %")]
+    ("value", "text"), [(0, "0 %"), (0.001, "under 1 %"), (0.975, "97 %"), (0.998, "over 99 %"), (1, "100 %")]
 )
 def test_percentages_are_whole_only_where_they_are(value: float, text: str) -> None:
     assert percent(value) == text
+
+
+def test_a_sentence_rounds_as_the_table_does() -> None:
+    """.295 and .975 are a little less than they say: `.29` in a table is 29 % in a sentence, never 30 %."""
+    for thousandth in range(1, 1000):
+        value = thousandth / 1000
+        assert percentage(value) == str(int(number(value).replace(".", "")))
+    assert (number(0.295), percent(0.295)) == (".29", "29 %")
 
 
 def test_every_answering_of_a_model_gets_a_sentence_and_no_baseline_does() -> None:

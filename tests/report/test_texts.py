@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from veridical.judge.estimate import MCNEMAR
 from veridical.judge.measure import Measure
 from veridical.report.texts import (
     bounds,
+    disagreement,
     estimate,
     number,
     p_value,
@@ -15,6 +17,7 @@ from veridical.report.texts import (
     slice_label,
     status_list,
 )
+from veridical.stats.proportions import mcnemar_exact, newcombe_paired
 
 KEY = {"suite": "s", "model": "m", "prompt": "p", "mode": "loglikelihood"}
 
@@ -44,6 +47,40 @@ def test_difference_carries_its_sign(value: float | None, text: str) -> None:
 
 def test_estimate_has_its_interval_in_brackets() -> None:
     assert estimate(Measure(**KEY, measure="tbr", value=0.47, low=0.38, high=0.57)) == ".47 [.38, .57]"
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "text"),
+    [
+        (1.0, 0.9962, 1.0, "1.000 [.996, 1.000]"),
+        (0.9981, 0.9958, 0.9992, ".998 [.996, .999]"),
+        (0.99996, 0.99991, 1.0, "1.0000 [.9999, 1.0000]"),
+        (0.0, 0.0, 0.0031, ".000 [.000, .003]"),
+        (1.0, 0.98, 1.0, "1.00 [.98, 1.00]"),
+        (0.4702, 0.4699, 0.4714, ".470 [.470, .471]"),
+    ],
+)
+def test_an_interval_that_would_round_to_its_value_shows_another_digit(
+    value: float, low: float, high: float, text: str
+) -> None:
+    assert estimate(Measure(**KEY, measure="tbr", value=value, low=low, high=high)) == text
+
+
+def test_an_interval_beside_zero_does_not_read_as_if_it_began_there() -> None:
+    contrast = Measure(**KEY, measure="tbr", value=0.08, low=0.003, high=0.16, against={"prompt": "q"})
+    assert estimate(contrast) == "+.080 [.003, .160]"
+
+
+def test_where_test_and_interval_part_the_reason_is_given() -> None:
+    """5 of 40 sets differ, all one way: Newcombe's interval lies above 0, McNemar's exact p is 2 / 2^5."""
+    interval, p = newcombe_paired(20, 5, 0, 15), mcnemar_exact(5, 0)
+    assert interval.low is not None
+    assert (interval.low > 0, p) == (True, 2 / 2**5)
+    given = {"low": interval.low, "high": interval.high, "level": 0.95, "interval": interval.method, "p": p}
+    contrast = Measure(**KEY, measure="tbr", value=0.125, **given, null=MCNEMAR, against={"prompt": "q"})
+    assert "lies beside 0 and p is .062: McNemar's test is exact" in disagreement(contrast)
+    assert disagreement(contrast.model_copy(update={"p": 0.04})) == ""
+    assert disagreement(contrast.model_copy(update={"null": f"{MCNEMAR} (Holm over 4 contrasts)"})) == ""
 
 
 def test_estimate_without_interval_is_the_value_alone() -> None:

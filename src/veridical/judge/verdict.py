@@ -14,6 +14,7 @@ from veridical.items import Factor
 from veridical.judge.baselines import CHANCE
 from veridical.judge.constant import constant_label
 from veridical.judge.measure import Measure
+from veridical.rounding import decimals_of, percent, percentage, signed
 
 FEWEST_ANSWERS = 20
 """Answers below which nothing is called constant."""
@@ -78,36 +79,28 @@ def _ceiling(measure: Measure) -> float:
     return measure.high if measure.bound_high is None else max(measure.high, measure.bound_high)
 
 
-def percent(value: float) -> str:
-    """`97 %`; 0 and 100 only where they are exact."""
-    whole = round(100 * value)
-    if whole == 0 and value > 0:
-        return "under 1 %"
-    if whole == 100 and value < 1:
-        return "over 99 %"
-    return f"{whole} %"
-
-
-def _rate(measure: Measure) -> str:
+def rate(measure: Measure) -> str:
     """`98 %, interval 93 to 99 %`."""
-    value = percent(measure.value or 0.0)
+    decimals = decimals_of(measure.low, measure.high)
+    value = percent(measure.value or 0.0, decimals)
+    return value + (_ends(measure) or ", no interval")
+
+
+def _ends(measure: Measure, of: str = "") -> str:
+    """`, interval 93 to 99 %`, or nothing."""
     if measure.low is None or measure.high is None:
-        return f"{value}, no interval"
-    return f"{value}, interval {round(100 * measure.low)} to {round(100 * measure.high)} %"
+        return ""
+    decimals = decimals_of(measure.low, measure.high)
+    return f", interval {percentage(measure.low, decimals)} to {percentage(measure.high, decimals)} %{of}"
 
 
 def _difference(measure: Measure) -> str:
-    value = _signed(measure.value or 0.0)
+    # A gap is one side less another, whatever its record is of.
+    decimals = decimals_of(measure.low, measure.high, difference=True)
+    value = signed(measure.value, decimals)
     if measure.low is None or measure.high is None:
         return f"{value}, no interval"
-    return f"{value}, interval {_signed(measure.low)} to {_signed(measure.high)}"
-
-
-def _signed(value: float) -> str:
-    """As in the tables: `+.44`, `−.05`, `.00`, `−1.00`."""
-    digits = f"{abs(value):.2f}"
-    sign = "" if digits == "0.00" else "+" if value > 0 else "−"
-    return sign + (digits.removeprefix("0"))
+    return f"{value}, interval {signed(measure.low, decimals)} to {signed(measure.high, decimals)}"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -161,7 +154,7 @@ def _biased(reading: Reading) -> str | None:
     tbr, gap = reading.get("tbr"), reading.get("aspectual_awareness_gap")
     if tbr is None or not reading.above("tbr", MOST):
         return None
-    says = f"takes the goal as reached in most ambiguous accomplishments (TBR {_rate(tbr)})"
+    says = f"takes the goal as reached in most ambiguous accomplishments (TBR {rate(tbr)})"
     if gap is None:
         return f"strong teleological bias: {says}"
     if reading.above("aspectual_awareness_gap", 0):
@@ -177,11 +170,11 @@ def _denies_activities(reading: Reading) -> str | None:
         return None
     if cautious is not None and reading.above("overcaution", MOST):
         return (
-            f"overcautious: answers Unknown to most activities too ({_rate(cautious)} of D), "
+            f"overcautious: answers Unknown to most activities too ({rate(cautious)} of D), "
             "so a low TBR is no sign of awareness"
         )
     return (
-        f"rejects what does follow: right on few ambiguous activities (D {_rate(accuracy)}), "
+        f"rejects what does follow: right on few ambiguous activities (D {rate(accuracy)}), "
         "so a low TBR is no sign of awareness"
     )
 
@@ -200,15 +193,15 @@ def _aware(reading: Reading) -> str | None:
     if reading.below("tbr", MOST) and reading.above("accuracy", MOST, group="D"):
         says = (
             f"aware of aspect: accepts most activities and not most accomplishments (gap {_difference(gap)}; "
-            f"TBR {_rate(tbr)})"
+            f"TBR {rate(tbr)})"
         )
         cancelled = reading.get("cancelled_true_rate")
         if cancelled is not None and reading.above("cancelled_true_rate", MOST):
-            says += f", yet affirms most cancelled ones (A {_rate(cancelled)})"
+            says += f", yet affirms most cancelled ones (A {rate(cancelled)})"
         return says
     return (
         f"accepts activities more often than accomplishments (gap {_difference(gap)}), but how far is not settled "
-        f"(TBR {_rate(tbr)})"
+        f"(TBR {rate(tbr)})"
     )
 
 
@@ -216,7 +209,7 @@ def _inconclusive(reading: Reading) -> str | None:
     tbr, gap = reading.get("tbr"), reading.get("aspectual_awareness_gap")
     if tbr is None:
         return None
-    told = f"TBR {_rate(tbr)}" + (f"; gap {_difference(gap)}" if gap else "")
+    told = f"TBR {rate(tbr)}" + (f"; gap {_difference(gap)}" if gap else "")
     return f"inconclusive on {tbr.n_sets} {'set' if tbr.n_sets == 1 else 'sets'}: {told}"
 
 
@@ -225,18 +218,23 @@ def _consistency(reading: Reading) -> str | None:
     every, match = reading.get("seed_variant_accuracy", ct=1.0), reading.get("matching_correctness")
     if seeds is None or every is None or match is None:
         return None
-    says = f"right on {_rate(seeds)}, of {seeds.n_sets} seeds; on all variants of {_rate(every)}"
+    says = f"right on {rate(seeds)}, of {seeds.n_sets} seeds; on all variants of {rate(every)}"
     if match.value is None:
         return f"{says}; matching correctness {match.interval}"
+    lowest = _lowest(reading, match.value)
+    tied = lowest < match.value
     lead = ""
-    if reading.above("matching_correctness", KEPT) and reading.above("seed_accuracy", MOST, **seeds.slice):
+    # A tie that reaches down to low thresholds says nothing of consistency unless most seeds still pass at a high one.
+    kept = not tied or lowest > KEPT or reading.above("seed_variant_accuracy", MOST, ct=KEPT)
+    if kept and reading.above("matching_correctness", KEPT) and reading.above("seed_accuracy", MOST, **seeds.slice):
         lead = "accurate, and consistent over small changes: "
     elif reading.below("matching_correctness", MOST):
         lead = "inconsistent over small changes: "
-    says += f"; matching correctness {_rate(match)}"
-    lowest = reading.get("matching_correctness", tied="lowest")
-    if lowest is not None and lowest.value is not None and lowest.value < match.value:
-        says += f", tied from {percent(lowest.value)} on"
+    if tied:
+        whole = f"{percent(lowest)} to {percent(match.value)}"
+        says += f"; matching correctness anywhere from {whole} (a tie{_ends(match, ' of its upper end')})"
+    else:
+        says += f"; matching correctness {rate(match)}"
     chance = reading.get("matching_correctness", line="reference")
     if chance is not None:
         says += f" (as many errors at random: {percent(chance.value or 0.0)})"
@@ -244,16 +242,22 @@ def _consistency(reading: Reading) -> str | None:
     return f"{lead}{says}" + (f"; {without.n_sets} more seeds have no variants" if without else "")
 
 
+def _lowest(reading: Reading, highest: float) -> float:
+    """The other end of a tie in matching correctness; `highest` where there is none."""
+    lowest = reading.get("matching_correctness", tied="lowest")
+    return highest if lowest is None or lowest.value is None else lowest.value
+
+
 def _accuracy(reading: Reading) -> str | None:
     whole, sets = reading.named("accuracy"), reading.get("set_accuracy")
     if whole is None:
         return None
-    says = f"{_against_chance(reading, whole)}right on {_rate(whole)}, of {whole.n_items} items"
+    says = f"{_against_chance(reading, whole)}right on {rate(whole)}, of {whole.n_items} items"
     if (chance := reading.chance(whole)) is not None:
         says += f" (guessing: {percent(chance)})"
     if sets is None:
         return says
-    says += f"; on all items of {_rate(sets)}, of {sets.n_sets} {'set' if sets.n_sets == 1 else 'sets'}"
+    says += f"; on all items of {rate(sets)}, of {sets.n_sets} {'set' if sets.n_sets == 1 else 'sets'}"
     references = [("guessing", reading.chance(sets))]
     independent = reading.get("set_accuracy_reference")
     references.append(("if errors were independent", independent.value if independent else None))

@@ -15,8 +15,8 @@ from typing import Literal
 
 from veridical.items import Suite
 from veridical.judge.measure import Measure
-from veridical.judge.verdict import percent
 from veridical.readouts.answers import MODE, OPTION_LOGITS, READOUT, TEXT_BASELINES
+from veridical.rounding import decimals_of, percent, percentage
 
 Expressed = Literal["answers", "scores", "not"]
 
@@ -78,4 +78,6 @@ def _rate(measure: Measure) -> str:
         return "not estimable"
     if measure.low is None or measure.high is None:
         return percent(measure.value)
-    return f"{percent(measure.value)} [{round(100 * measure.low)}, {round(100 * measure.high)}]"
+    decimals = decimals_of(measure.low, measure.high)
+    ends = percentage(measure.low, decimals), percentage(measure.high, decimals)
+    return f"{percent(measure.value, decimals)} [{ends[0]}, {ends[1]}]"

@@ -38,7 +38,8 @@ def page_environment() -> Environment:
     made.filters |= {
         "number": texts.number,
         "point": texts.point,
-        "interval": lambda measure: texts.span(measure.low, measure.high),
+        "interval": texts.interval,
+        "disagreement": texts.disagreement,
         "estimate": texts.estimate,
         "bounds": texts.bounds,
         "p_value": texts.p_value,

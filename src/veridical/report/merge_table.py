@@ -87,7 +87,7 @@ def _legend(results: Results) -> str:
     lines = [
         "seeds, variants: accuracy. SV: share of seeds with at least that share of their variants right.",
         "MC: matching correctness, the share at which SV comes closest to seed accuracy; lower is worse.",
-        "With ties both ends are given; the interval is of the upper one. Withheld for constant answers.",
+        "With ties the whole range is given; the interval is of its upper end. Withheld for constant answers.",
         "chance MC: what as many errors would give if they fell on the variants at random.",
     ]
     if percent:

@@ -31,6 +31,7 @@ from veridical.report.plain import plain
 from veridical.report.results import Answering, Results, contrast_name
 from veridical.report.texts import (
     GROUPS,
+    disagreement,
     estimate,
     level,
     measure_label,
@@ -172,6 +173,8 @@ def _tests(results: Results) -> Iterable[RenderableType]:
             if difference.adjusted is not None and difference.adjusted.p != difference.measure.p:
                 shown += f", Holm {p_value(difference.adjusted.p)}"
             yield Text(f"{shown}; null: {difference.measure.null}", style="dim")
+            if why := disagreement(difference.measure):
+                yield Text(f"  {why}", style="dim")
 
 
 def _contrasts(results: Results, width: int, leading: Sequence[Key] = LEADING) -> Iterable[RenderableType]:

@@ -8,9 +8,13 @@ from dataclasses import dataclass
 
 from veridical.items import Factor
 from veridical.judge.measure import Measure
-
-MISSING = "–"
-MINUS = "−"
+from veridical.rounding import MINUS as MINUS
+from veridical.rounding import MISSING as MISSING
+from veridical.rounding import decimals_of
+from veridical.rounding import number as number
+from veridical.rounding import p_value as p_value
+from veridical.rounding import signed as signed
+from veridical.rounding import span as span
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,7 @@ MEASURES: Mapping[str, MeasureText] = {
     "matching_correctness": MeasureText(
         "Matching correctness",
         "MC: the threshold CT (from .05 to 1) at which seed-variant accuracy comes closest to seed accuracy, over "
-        "seeds that have variants; lower is worse. With ties it is the highest of them, and the whole range is told. "
+        "seeds that have variants; lower is worse. With ties it is the whole range of them. "
         "Withheld for constant answers, which are right on all variants of a seed or on none.",
     ),
     "home_advantage": MeasureText(
@@ -146,31 +150,16 @@ def measure_label(name: str) -> str:
     return text.label if text else name.replace("_", " ")
 
 
-def number(value: float | None) -> str:
-    """Two decimals without the leading zero (`.47`, `1.00`, `−.05`); a dash where nothing is estimable."""
-    if value is None:
-        return MISSING
-    digits = f"{abs(value):.2f}"
-    sign = MINUS if value < 0 and float(digits) > 0 else ""
-    return sign + (digits[1:] if digits.startswith("0.") else digits)
-
-
-def signed(value: float | None) -> str:
-    """Like `number`, with a plus before what is above zero: for differences."""
-    text = number(value)
-    return f"+{text}" if value is not None and value > 0 and text != ".00" else text
-
-
-def span(low: float | None, high: float | None) -> str:
-    """`[.38, .57]`, or nothing where there is no interval."""
-    return "" if low is None or high is None else f"[{number(low)}, {number(high)}]"
-
-
 def estimate(measure: Measure | None) -> str:
-    """`.47 [.38, .57]`; differences carry their sign."""
+    """`.47 [.38, .57]`; differences carry their sign, and what two decimals do not tell apart has more."""
     if measure is None:
         return MISSING
-    return f"{point(measure)} {span(measure.low, measure.high)}".rstrip()
+    return f"{point(measure)} {interval(measure)}".rstrip()
+
+
+def interval(measure: Measure) -> str:
+    """`[.38, .57]`, with the decimals of the value before it."""
+    return span(measure.low, measure.high, _decimals(measure))
 
 
 _TIED = re.compile(r"; tied from (\d\.\d\d) to ")
@@ -182,9 +171,43 @@ def point(measure: Measure | None) -> str:
     if measure is None:
         return MISSING
     if is_difference(measure):
-        return signed(measure.value)
+        return signed(measure.value, _decimals(measure))
     tied = _TIED.search(measure.interval or "")
-    return (f"{number(float(tied[1]))}–" if tied else "") + number(measure.value)
+    return (f"{number(float(tied[1]))}–" if tied else "") + number(measure.value, _decimals(measure))
+
+
+def _decimals(measure: Measure) -> int:
+    return decimals_of(measure.low, measure.high, difference=is_difference(measure))
+
+
+def disagreement(measure: Measure | None) -> str:
+    """Why the test of a difference says something else than its interval; empty where the two agree.
+
+    Wilson, Newcombe and the bootstrap are approximations that are near their level on average; McNemar's and Fisher's
+    tests are exact and so never above it, which costs them power where counts are small.
+    """
+    if measure is None or measure.p is None or measure.low is None or measure.high is None or measure.level is None:
+        return ""
+    if not is_difference(measure) or "Holm" in str(measure.null):
+        return ""
+    beside = measure.low > 0 or measure.high < 0
+    if beside == (measure.p <= 1 - measure.level + 1e-9):
+        return ""
+    where = "lies beside 0" if beside else "holds 0"
+    test, kind = _TESTS.get((measure.null or "").rpartition("(")[2].rstrip(")"), ("the test", "of another kind"))
+    return (
+        f"the interval ({measure.interval}) {where} and p is {p_value(measure.p)}: {test} is {kind}, the interval an "
+        "approximation, so near the level the two can part; go by the test"
+    )
+
+
+_TESTS: Mapping[str, tuple[str, str]] = {
+    "McNemar exact": ("McNemar's test", "exact"),
+    "Fisher exact": ("Fisher's test", "exact"),
+    "sign flip": ("the sign-flip test", "exact where the two sides can be exchanged"),
+    "bootstrap interval inverted": ("the test", "held back where so few sets differ that their signs show no more"),
+}
+"""What stands in the brackets of a null to the test's name and kind."""
 
 
 def is_difference(measure: Measure) -> bool:
@@ -196,13 +219,6 @@ def bounds(measure: Measure) -> str:
     """`⟨.50, .60⟩`: the least and greatest value over what is not `ok`; nothing where the two are one."""
     low, high = number(measure.bound_low), number(measure.bound_high)
     return "" if low == high else f"⟨{low}, {high}⟩"
-
-
-def p_value(p: float | None) -> str:
-    """`.031`, or `< .001`."""
-    if p is None:
-        return ""
-    return "< .001" if p < 0.001 else "1" if p >= 0.9995 else f"{p:.3f}".lstrip("0")
 
 
 def level(measure: Measure | None) -> str:

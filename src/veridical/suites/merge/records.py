@@ -26,8 +26,9 @@ REFERENCE = "no interval: what variant accuracy would give if errors fell at ran
 def matching_correctness(seeds: Seeds, settings: Settings) -> Iterator[Measure]:
     """The threshold at which SV comes closest to seed accuracy, over the seeds of a slice that have variants.
 
-    With ties, the value is the highest of them, `interval` tells the whole range, and slice `{"tied": "lowest"}` has
-    its other end. Slice `{"line": "reference"}` is the same of the reference line: what errors at random would give.
+    With ties, the value is the highest of them, `interval` gives the whole range, which comes first wherever it is
+    shown, and slice `{"tied": "lowest"}` has its other end.
+    Slice `{"line": "reference"}` is the same of the reference line: what errors at random would give.
     Withheld (null) for a constant responder, whose curve is flat at its seed accuracy whatever it understands.
     """
     answering = seeds.answering
