@@ -186,8 +186,7 @@ def test_a_sample_that_failed_stays_in_the_denominator(tmp_path):
     done = import_logs("inspect", path, tmp_path / "run")
     records = [m for m in done.study.records if m.measure == "accuracy" and m.answerer == "model"]
     assert {m.prompt: dict(m.statuses) for m in records} == {
-        "match": {"ok": 2, "unparsed": 1},
-        "error": {"error": 1},
+        "match": {"ok": 2, "unparsed": 1, "error": 1},
     }
 
 
@@ -368,15 +367,15 @@ def test_one_score_that_is_no_number_does_not_keep_a_task_from_being_judged(tmp_
     task = task_of(write_samples(tmp_path / "logs", records), tmp_path / "run")
     assert task.judged_by == LIKELIHOODS
     (metric,) = task.metrics
-    # Position 0 is the likeliest in all six, and right in two.
-    assert (metric.own, metric.recomputed, metric.differing) == (None, pytest.approx(2 / 6), 0)
+    # Position 0 is the likeliest in all six, and right in two of them and of the first five.
+    assert (metric.own, metric.recomputed, metric.differing) == (2 / 5, pytest.approx(2 / 6), 0)
 
 
 def test_scores_that_are_no_numbers_are_counted_where_a_metric_is_not_recomputed(tmp_path):
     records = [text_record(n, "4", 1.0) for n in range(4)]
     records[2]["exact_match"] = None
     task = task_of(write_samples(tmp_path / "logs", records), tmp_path / "run")
-    assert task.metrics[0].reason == "1 of 4 scores are no numbers"
+    assert task.metrics[0].reason == "1 of 4 scores are missing or not finite"
 
 
 def test_records_of_a_results_document_that_are_no_objects_are_counted(tmp_path):

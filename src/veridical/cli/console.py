@@ -56,8 +56,10 @@ def measures_document(study: str, judgement: Judgement) -> dict[str, Any]:
     """What `--json` prints: where the runs are, and the measures as in `measures.json`."""
     from veridical.runs.judgement import records_json
 
+    notices = {"notices": list(judgement.notices)} if judgement.notices else {}
     return {
         "schema": "veridical.measures/1",
+        **notices,
         "study": study,
         "runs": [str(run.path) for run in judgement.runs],
         "measures": records_json(judgement.records),
@@ -82,4 +84,4 @@ def print_tables(judgement: Judgement) -> None:
     """Print the tables of measures and a sentence on each model."""
     from veridical.report.terminal import render
 
-    results().print(render(judgement.suites, judgement.records, judgement.verdicts))
+    results().print(render(judgement.suites, judgement.records, judgement.verdicts, judgement.notices))

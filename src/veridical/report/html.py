@@ -74,6 +74,7 @@ def page(
     parameters: Mapping[str, int],
     verdicts: Sequence[str] = (),
     readouts: Sequence[ReadOut] = (),
+    notices: Sequence[str] = (),
 ) -> str:
     """The page as one string."""
     sections = [_section(index, suite, measures, frame, parameters, readouts) for index, suite in enumerate(suites)]
@@ -87,6 +88,7 @@ def page(
         created=_date(manifest),
         manifest=list(flattened(manifest)),
         sections=sections,
+        read_first=notices,
         verdicts=verdicts,
         glossary=[(text.label, text.meaning) for name, text in texts.MEASURES.items() if name in used],
         statuses=texts.STATUSES,
@@ -175,12 +177,14 @@ def write_report(
     parameters: Mapping[str, int],
     verdicts: Sequence[str] = (),
     readouts: Sequence[ReadOut] = (),
+    notices: Sequence[str] = (),
 ) -> Path:
     """Write the page to `path`, whole or not at all, and return the path.
 
-    `parameters` is the number of parameters by model, where known. Raises UserError where it cannot be written.
+    `parameters` is the number of parameters by model, where known; `notices` lead the page. Raises UserError where it
+    cannot be written.
     """
-    text = page(suites, measures, frame, manifest, parameters, verdicts, readouts)
+    text = page(suites, measures, frame, manifest, parameters, verdicts, readouts, notices)
     make_folder(path.parent)
     replace(path, text.encode("utf-8", errors="replace"))
     return path

@@ -29,12 +29,17 @@ def told(origins: Iterable[Origin]) -> Iterator[str]:
             for reason, count in task.skipped.items():
                 yield f"{where}: skipped {count:,}: {printable(reason)}"
             if not task.judged_by:
-                yield f"{where}: kept, not judged: no score in the log is 0 or 1 for each answer"
+                yield f"{where}: kept, not judged: no score in the log is 0 or 1 for its answers"
 
 
 def render(origins: Sequence[Origin]) -> RenderableType:
     """A table of metrics: as reported, and as they come out of the log."""
-    parts: list[RenderableType] = []
+    several = len(origins) > 1
+    parts: list[RenderableType] = [
+        Text(printable(f"{model}: {notice}" if several else notice), "bold")
+        for _, model, origin in origins
+        for notice in origin.notices
+    ]
     for folder, model, origin in origins:
         rows = [(task, metric) for task in origin.tasks for metric in task.metrics]
         shown = rows if len(rows) <= LONGEST else [row for row in rows if _notable(row[1])]
@@ -55,16 +60,25 @@ def _notable(metric: Metric) -> bool:
     return metric.differing > 0 or (None not in pair and abs(pair[0] - pair[1]) > 1e-9)  # type: ignore[operator]
 
 
+def _error(metric: Metric) -> str:
+    """The harness's standard error, and ours of the same scores."""
+    if metric.stderr is None and metric.own_stderr is None:
+        return ""
+    return f"{_number(metric.stderr) or '–'} / {_number(metric.own_stderr) or '–'}"
+
+
 def _table(rows: Sequence[tuple[Task, Metric]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("task", "metric", "of"):
         table.add_column(heading, overflow="fold")
-    for heading in ("reported", "scores' mean", "recomputed", "answers", "differ"):
+    for heading in ("reported", "scores' mean", "stderr / ours", "recomputed", "answers", "differ"):
         table.add_column(heading, justify="right", no_wrap=True)
     for task, metric in rows:
         table.add_row(
             *(Text(printable(part)) for part in (task.suite, metric.metric, metric.reading)),
-            *(_number(value) for value in (metric.reported, metric.own, metric.recomputed)),
+            *(_number(value) for value in (metric.reported, metric.own)),
+            _error(metric),
+            _number(metric.recomputed),
             f"{metric.n:,}",
             f"{metric.differing:,}" if metric.recomputed is not None or metric.differing else "",
         )

@@ -55,10 +55,11 @@ class Tables:
     suites: tuple[Suite, ...]
     measures: tuple[Measure, ...]
     verdicts: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = min(options.max_width, WIDTH)
-        parts: list[RenderableType] = []
+        parts: list[RenderableType] = [Text(notice, style="bold") for notice in self.notices]
         for suite in self.suites:
             results = Results.of(self.measures, printable(suite.name))
             if results.index:
@@ -68,9 +69,12 @@ class Tables:
         yield from console.render(Constrain(Group(*parts), width), options.update(markup=False))
 
 
-def render(suites: Iterable[Suite], measures: Iterable[Measure], verdicts: Iterable[str] = ()) -> Tables:
-    """The tables of these measures and the verdicts below them, for `rich.console.Console.print`."""
-    return Tables(tuple(suites), tuple(map(plain, measures)), tuple(map(printable, verdicts)))
+def render(
+    suites: Iterable[Suite], measures: Iterable[Measure], verdicts: Iterable[str] = (), notices: Iterable[str] = ()
+) -> Tables:
+    """The tables of these measures, notices above and verdicts below them, for `rich.console.Console.print`."""
+    parts = (tuple(map(printable, lines)) for lines in (verdicts, notices))
+    return Tables(tuple(suites), tuple(map(plain, measures)), *parts)
 
 
 def _suite(suite: Suite, results: Results, width: int) -> Iterable[RenderableType]:

@@ -15,8 +15,11 @@ from veridical.items import Status, Suite
 from veridical.judge.answers import TIE
 from veridical.judge.frame import SCHEMA
 from veridical.runs.files import read_part, read_parts
-from veridical.runs.provenance import ANSWERS, LIKELIHOODS, Imported
+from veridical.runs.provenance import ANSWERS, LIKELIHOODS, Imported, Task
 from veridical.runs.store import ASKS, REQUESTS, RESPONSES
+
+ABOVE_ZERO = 1e-3
+"""Nats by which rounding may lift a log-likelihood above 0. Our choice: half precision rounds so."""
 
 CORRECT, INCORRECT = "correct", "incorrect"
 """The labels of an item of which is known only how the harness graded the answer."""
@@ -46,15 +49,18 @@ def imported_frame(
     folder: Path, name: str, asks: pl.DataFrame, imported: Imported, suites: Mapping[str, Suite]
 ) -> pl.DataFrame:
     """The answers in the columns of `veridical.judge.frame.SCHEMA`, by column. `asks` are those of `read_asks`."""
-    graded = {task.suite: task.judged_by for task in imported.tasks if task.judged_by not in (LIKELIHOODS, ANSWERS)}
+    tasks = {task.suite: task for task in imported.tasks}
     answers = read_parts(folder / "responses", IMPORTED_RESPONSES)
     joined = _side_by_side(asks.drop("notes", "joined"), answers).lazy()
     del answers
     parts = [pl.DataFrame(schema=SCHEMA)]
     for suite in suites:
         own = joined.filter(suite=suite)
-        metric = graded.get(suite)
-        rows = _chosen(own) if metric is None else _graded(own, _harness_scores(folder, suite, metric))
+        task = tasks[suite]
+        if task.judged_by in (LIKELIHOODS, ANSWERS):
+            rows = _chosen(own, with_mass=task.label_mass)
+        else:
+            rows = _graded(own, _harness_scores(folder, suite, task.judged_by), task)
         parts.append(_in_schema(rows, name))
     return pl.concat(parts)
 
@@ -73,25 +79,43 @@ def read_harness_scores(folder: Path) -> pl.DataFrame:
 
 def _harness_scores(folder: Path, suite: str, metric: str) -> pl.DataFrame:
     scores = read_harness_scores(folder).filter(suite=suite, metric=metric)
-    return scores.select("item", "prompt", "repeat", grade="value")
+    return scores.select("item", "prompt", "repeat", grade="value", other="json")
 
 
-def _graded(rows: pl.LazyFrame, grades: pl.DataFrame) -> pl.LazyFrame:
+def _graded(rows: pl.LazyFrame, grades: pl.DataFrame, task: Task) -> pl.LazyFrame:
+    """Right or wrong as the harness's score says; what is neither is not ok."""
+    if task.readings:
+        rows = rows.filter(pl.col("prompt").is_in(list(task.readings)))
     graded = rows.join(grades.lazy(), on=["item", "prompt", "repeat"], how="left", maintain_order="left")
-    known = (pl.col("status") == Status.OK.value) & pl.col("grade").is_in([0.0, 1.0])
+    was_ok = pl.col("status") == Status.OK.value
+    known = was_ok & pl.col("grade").is_in([0.0, 1.0])
+    right = pl.col("grade") == (0 if task.inverted else 1)
     status = (
-        pl.when(known | (pl.col("status") != Status.OK.value)).then("status").otherwise(pl.lit(Status.UNPARSED.value))
+        pl.when(known | ~was_ok)
+        .then("status")
+        .when(pl.col("grade").is_between(0, 1))
+        .then(pl.lit(Status.AMBIGUOUS.value))
+        .when(pl.col("other").is_in(_NOT_FINITE))
+        .then(pl.lit(Status.NON_FINITE.value))
+        .otherwise(pl.lit(Status.UNPARSED.value))
     )
     return graded.with_columns(
         status=status,
-        label=pl.when(known & (pl.col("grade") == 1)).then(pl.lit(CORRECT)).when(known).then(pl.lit(INCORRECT)),
+        label=pl.when(known & right).then(pl.lit(CORRECT)).when(known).then(pl.lit(INCORRECT)),
         labels=pl.lit(None),
         scores=pl.lit(None),
     )
 
 
-def _chosen(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """The choice with the greatest log-likelihood, or the label that the harness read from a text."""
+_NOT_FINITE = ("NaN", "nan", "Infinity", "-Infinity", "inf", "-inf")
+
+
+def _chosen(rows: pl.LazyFrame, *, with_mass: bool) -> pl.LazyFrame:
+    """The choice with the greatest log-likelihood, or the label that the harness read from a text.
+
+    Probabilities of choices add up to a mass `with_mass` alone, and only where every score of the suite is a
+    log-likelihood of some text: one above 0 is of a density, or was rescaled.
+    """
     totals = pl.col("scores").list.eval(pl.element().struct.field("total"))
     read = rows.with_columns(totals=totals, text_label=pl.col("label")).with_columns(
         best=pl.col("totals").list.max(),
@@ -101,12 +125,18 @@ def _chosen(rows: pl.LazyFrame) -> pl.LazyFrame:
     margin = pl.when(pl.col("totals").list.len() > 1).then(pl.col("best") - pl.col("second"))
     ok = pl.col("status") == Status.OK.value
     read = read.with_columns(margin=pl.when(ok & pl.col("scored")).then(margin))
+    below_zero = pl.when(ok & pl.col("scored")).then("best").max() <= ABOVE_ZERO
     tied = ok & pl.col("scored") & (pl.col("margin") <= TIE)
     best_label = pl.col("labels").list.get(pl.col("totals").list.arg_max(), null_on_oob=True)
+    unread = ok & ~pl.col("scored") & pl.col("text_label").is_null()  # its choices, or what was said, are not known
     read = read.with_columns(
-        status=pl.when(tied).then(pl.lit(Status.TIED.value)).otherwise("status"),
+        status=pl.when(tied)
+        .then(pl.lit(Status.TIED.value))
+        .when(unread)
+        .then(pl.lit(Status.UNPARSED.value))
+        .otherwise("status"),
         label=pl.when(ok & ~tied & pl.col("scored")).then(best_label).when(ok & ~pl.col("scored")).then("text_label"),
-        label_mass=pl.when(ok & pl.col("scored")).then(
+        label_mass=pl.when(ok & pl.col("scored") & pl.lit(with_mass) & below_zero).then(
             pl.col("totals").list.eval(pl.element().clip(upper_bound=0.0).exp()).list.sum()
         ),
     )

@@ -155,6 +155,17 @@ class Judgement:
             return self.by_run[self.runs[0].path]
         return tuple(self._judge(self.suites, self.responses, self.runs))
 
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What must be read before the numbers of imported runs: where they differ from what a harness reported."""
+        several = len(self.runs) > 1
+        return tuple(
+            f"{run.name}: {notice}" if several else notice
+            for run in self.runs
+            if run.manifest.imported is not None
+            for notice in run.manifest.imported.notices
+        )
+
     @cached_property
     def verdicts(self) -> tuple[str, ...]:
         """In plain words, what the numbers mean: a sentence for each way in which a model was asked."""

@@ -85,6 +85,7 @@ def write_page(path: Path, judgement: Judgement) -> Path:
         {run.name: count for run in judgement.runs if (count := run.manifest.model.n_parameters)},
         judgement.verdicts,
         readouts,
+        judgement.notices,
     )
 
 

@@ -21,9 +21,11 @@ Scalar = str | int | float | bool | None
 class Answer:
     """One answer as logged.
 
-    `document` tells documents of the task apart, `fields` are the document's own, as text. `choices` are empty where
-    the log has none; `labels` and `contexts` run in parallel to them (`contexts` may be one for all), `gold` is
-    positions among them. `scores` are summed log-likelihoods of the choices, `unconditional` those without a context;
+    `document` tells documents of the task apart, `fields` are the document's own, as text; `factors` are what else its
+    item sets can be made of (the harness's number of the document), which is no part of what was asked. `choices` are
+    empty where the log has none; `labels` and `contexts` run in parallel to them (`contexts` may be one for all),
+    `gold` is positions among them. `scores` are summed log-likelihoods of the choices, `unconditional` those without
+    a context;
     `greedy` says of each choice whether it is what the model would have written. `lengths` are the texts whose
     characters and bytes normalise the scores, where the log says what they are. `label` is the answer as the harness
     read it from `text`. `reading` names the filter or scorer; `metrics` are the harness's own scores by name, and
@@ -49,6 +51,7 @@ class Answer:
     label: str | None = None
     status: Status = Status.OK
     detail: str = ""
+    factors: dict[str, str] = field(default_factory=dict)
     recomputed: dict[str, float] = field(default_factory=dict)
     """What the metrics come to by the harness's rules, from what else is here."""
 
@@ -108,13 +111,25 @@ def listed(value: object) -> list[Any]:
 
 
 def number(value: object) -> float | None:
-    """A score as a finite or infinite number, where it is one: also `"True"`, `"0.5"` and booleans."""
+    """A score as a number, where it is one (NaN and infinities too): also `"True"`, `"0.5"` and booleans."""
     if not isinstance(value, str | int | float):
         return None
     try:
         return float(value)
     except ValueError:
         return _TRUTH.get(str(value))
+    except OverflowError:
+        return None
+
+
+def as_number(value: object) -> float | None:
+    """A reported number, where it is a number: also one that is not finite, but none that is text."""
+    if isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, int | float):
+        return None
+    try:
+        return float(value)
     except OverflowError:
         return None
 

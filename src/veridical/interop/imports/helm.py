@@ -2,20 +2,23 @@
 
 Such a folder holds `run_spec.json`, `scenario_state.json`, `per_instance_stats.json` and `stats.json`.
 
-Where all choices stand in one prompt the answer is what the completion maps to; where each reference was put by itself
+Where all choices stand in one prompt the answer is what the completion maps to, and after a chain of thought what HELM
+graded it as, else the letter that its own extraction would find; where each reference was put by itself
 it is HELM's own `predicted_index` (its log-likelihoods cannot be told from those of the prompt without its tokenizer);
 everywhere else answers are graded by the scores of single instances.
 """
 
 from __future__ import annotations
 
+import math
+import re
 import string
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
-from veridical.interop.imports.answer import Answer, as_text, held, letters, listed, number
+from veridical.interop.imports.answer import Answer, as_number, as_text, held, letters, listed, number
 from veridical.interop.imports.folders import files_in
 from veridical.interop.imports.logged import LoggedModel, LoggedTask, Reported
 from veridical.interop.imports.records import parse_document, read_document, source_of
@@ -24,10 +27,15 @@ from veridical.items import Status
 HARNESS = "HELM"
 STATE = "scenario_state.json"
 NO_INSTANCE = "a request without an instance"
+ODD = "a request that cannot be read"
+NO_RESULT = "the log has no completion of this request"
+TRIALS = "trials after the first (other examples in the prompt) are kept as repeats; measures are of the first"
 UNPERTURBED = "as-logged"
 NO_STATS = "no scores of single instances of HELM's own (per_instance_stats.json)"
 SEPARATE = "no log-likelihoods of the references: HELM's own predicted_index is taken as the answer"
 _JOINT = "multiple_choice_joint"
+_THOUGHT = "multiple_choice_joint_chain_of_thought"
+_THOUGHT_GRADE = "chain_of_thought_correctness"
 _ALONE = ("multiple_choice_separate_original", "multiple_choice_separate_calibrated", "ranking_binary")
 _BOOKKEEPING = (
     "num_",
@@ -111,8 +119,8 @@ def _reported(stats: Sequence[Any]) -> list[Reported]:
     found: list[Reported] = []
     for stat in stats:
         named = _stat_name(stat) if isinstance(stat, dict) and not _worst(stat) else None
-        if named and isinstance(mean := stat.get("mean"), int | float):
-            found.append((named[0], named[1], float(mean)))
+        if named and (mean := as_number(stat.get("mean"))) is not None:
+            found.append((named[0], named[1], mean))
     return found
 
 
@@ -151,13 +159,22 @@ def _answers(task: LoggedTask, folder: Path, method: str) -> Iterator[Answer]:
         task.lacks.append(NO_STATS)
     if method in _ALONE:
         task.lacks.append(SEPARATE)
+    if method == _THOUGHT and any(_THOUGHT_GRADE in own for own in stats.values()):
+        method = ""  # every answer has a grade of HELM's, which is what is judged
     seen: set[_Key] = set()
     for state in states:
-        key = _key(state)
+        try:
+            key = _key(state)
+            answer = _answer(state, key, stats.get(key, {}), method)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            task.skipped[ODD] += 1
+            continue
         if method in _ALONE and (key in seen or state.get("request_mode") == "calibration"):
             continue
         seen.add(key)
-        yield _answer(state, key, stats.get(key, {}), method)
+        yield answer
+    if any(trial for _, trial, _ in seen):
+        task.lacks.append(TRIALS)
 
 
 def _key(state: _State) -> _Key:
@@ -177,8 +194,8 @@ def _of_instances(entries: Sequence[Any]) -> dict[_Key, dict[str, float]]:
             name = stat.get("name") if isinstance(stat, dict) else None
             mean = stat.get("mean") if isinstance(stat, dict) else None
             # A perturbed instance has each statistic twice, once under the perturbation's name.
-            if isinstance(name, dict) and isinstance(mean, int | float):
-                found.setdefault(key, {})[str(name.get("name"))] = float(mean)
+            if isinstance(name, dict) and (value := as_number(mean)) is not None:
+                found.setdefault(key, {})[str(name.get("name"))] = value
     return found
 
 
@@ -195,6 +212,7 @@ def _answer(state: _State, key: _Key, stats: Mapping[str, float], method: str) -
         reading=key[2] or UNPERTURBED,
         metrics={name: value for name, value in stats.items() if not name.startswith(_BOOKKEEPING)},
         part=_part(split, key[2]),
+        factors={"instance_id": key[0], **_tags(references)},
         repeat=key[1],
         contexts=[as_text(held(state.get("request")).get("prompt", ""))],
         text=_completion(state),
@@ -202,17 +220,55 @@ def _answer(state: _State, key: _Key, stats: Mapping[str, float], method: str) -
     texts = [_of_text(reference.get("output")) for reference in references]
     right = [place for place, reference in enumerate(references) if "correct" in listed(reference.get("tags"))]
     mapping = state.get("output_mapping")
-    if method.startswith(_JOINT) and isinstance(mapping, dict) and mapping:
-        return _joint(answer, {str(key): as_text(value) for key, value in mapping.items()}, [texts[p] for p in right])
-    if method in _ALONE and "predicted_index" in stats and all(texts):
-        return _by_index(answer, texts, right, int(stats["predicted_index"]))
-    return _graded(answer, [texts[place] for place in right], state)
+    if method in (_JOINT, _THOUGHT) and isinstance(mapping, dict) and mapping:
+        named = {str(key): as_text(value) for key, value in mapping.items()}
+        answer = _joint(answer, named, [texts[p] for p in right], thought=method == _THOUGHT)
+    elif method in _ALONE and "predicted_index" in stats and all(texts):
+        answer = _by_index(answer, texts, right, stats["predicted_index"])
+    elif right:
+        answer.fields["target"] = as_text(texts[right[0]] if len(right) == 1 else [texts[place] for place in right])
+    return _failed(answer, state, alone=method in _ALONE)
 
 
-def _joint(answer: Answer, mapping: Mapping[str, str], right: Sequence[str]) -> Answer:
+def _failed(answer: Answer, state: _State, *, alone: bool) -> Answer:
+    """The answer, which is none where the request failed or nothing came back."""
+    result = held(state.get("result"))
+    error = result.get("error") or held(state.get("instance")).get("error") or state.get("error")
+    if result.get("success") is False or error:
+        answer.status, answer.label = Status.ERROR, None
+        answer.detail = as_text(error or "the request failed")[:500]
+    elif not alone and not listed(result.get("completions")):
+        answer.status, answer.label, answer.detail = Status.ERROR, None, NO_RESULT
+    # A metric may be 1 of an empty text (where nothing is the right answer): a grade as any other.
+    elif not alone and answer.status is Status.OK and not answer.text and 1.0 not in answer.metrics.values():
+        answer.status, answer.label = Status.EMPTY, None
+    return answer
+
+
+def _tags(references: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The tags of the references beside `correct`, such as the position or the group that a scenario gives them."""
+    tags = (as_text(tag) for reference in references for tag in listed(reference.get("tags")))
+    found = sorted({tag for tag in tags if tag != "correct"})
+    return {"reference_tags": ", ".join(found)} if found else {}
+
+
+_LETTERS = (re.compile(r"answer is \(?([A-J])\)?"), re.compile(r"[aA]nswer:\s*\(?([A-J])\)?"))
+
+
+def _after_thought(text: str) -> str:
+    """The letter in which a chain of thought ends, as HELM's extraction has it: `answer is B`, else `answer: B`."""
+    found = (pattern.search(text) for pattern in _LETTERS)
+    return next((match[1] for match in found if match), "")
+
+
+def _joint(answer: Answer, mapping: Mapping[str, str], right: Sequence[str], *, thought: bool) -> Answer:
     answer.labels, answer.choices = list(mapping), [text or " " for text in mapping.values()]
     answer.gold = [place for place, text in enumerate(mapping.values()) if text in right]
-    said = (answer.text or "").strip()
+    said = _after_thought(answer.text or "") if thought else (answer.text or "").strip()
+    if thought:
+        answer.label = said if said in mapping else None
+        answer.status = Status.OK if answer.label else Status.UNPARSED if (answer.text or "").strip() else Status.EMPTY
+        return answer
     if said in mapping:
         answer.label = said
     else:
@@ -241,24 +297,16 @@ _MATCHES: Mapping[str, Callable[[str, Sequence[str]], float]] = {
 """HELM's matches of a completion that names a choice with the right references."""
 
 
-def _by_index(answer: Answer, texts: Sequence[str], right: Sequence[int], predicted: int) -> Answer:
+def _by_index(answer: Answer, texts: Sequence[str], right: Sequence[int], index: float) -> Answer:
     answer.labels, answer.choices, answer.gold = letters(len(texts)), texts, right
     answer.text = None
+    predicted = int(index) if math.isfinite(index) else -1
     if 0 <= predicted < len(texts):
         answer.label = answer.labels[predicted]
     else:
         answer.status = Status.ERROR
     if "exact_match" in answer.metrics:
         answer.recomputed["exact_match"] = float(predicted in right)
-    return answer
-
-
-def _graded(answer: Answer, right: Sequence[str], state: _State) -> Answer:
-    if right:
-        answer.fields["target"] = as_text(right[0] if len(right) == 1 else list(right))
-    result = held(state.get("result"))
-    if result.get("success") is False:
-        answer.status, answer.detail = Status.ERROR, as_text(result.get("error") or "the request failed")[:500]
     return answer
 
 

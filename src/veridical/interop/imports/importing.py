@@ -154,13 +154,13 @@ def _skipped(tasks: Sequence[LoggedTask]) -> str:
 
 def _tasks(model: LoggedModel, run: RunWriter, progress: Progress) -> Iterator[tuple[SuiteEntry, Task]]:
     for task in model.tasks:
-        writer = TaskWriter(run, task.name, task.version, f"{task.name} ({model.harness})", task.shots)
+        writer = TaskWriter(run, task, model.harness)
         with progress.steps(f"importing {task.name}", task.total) as step:
             for answer in task.answers():
                 writer.add(answer)
                 step()
         task.skipped.update(writer.skipped)
-        found = writer.finish(task.reported, task.lacks, task.skipped)
+        found = writer.finish()
         if found is not None:
             yield found
         elif len(model.tasks) > 1:

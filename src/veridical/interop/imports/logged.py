@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from veridical.interop.imports.answer import Answer
-from veridical.runs.provenance import SourceFile
+from veridical.runs.provenance import LeftOut, SourceFile
 
 Reported = tuple[str, str, float]
 """Metric, reading and value, as the harness gave them."""
@@ -19,6 +19,9 @@ class LoggedTask:
 
     `answers` reads the log once, as a stream; only then `lacks` (what it does not hold, and what was assumed),
     `skipped` (counts of what was left out) and `sources` are complete. `total` is about how many answers there are.
+    `declared` are the metrics that the log names, `higher_is_better` says of a metric which way is better, and
+    `aggregated` how the harness makes its number of the single scores, where the log says it. `stderr` is the harness's
+    standard error by metric and reading.
     """
 
     name: str
@@ -30,6 +33,10 @@ class LoggedTask:
     skipped: Counter[str] = field(default_factory=Counter)
     sources: Callable[[], list[SourceFile]] = list
     total: int = 0
+    declared: set[str] = field(default_factory=set)
+    higher_is_better: dict[str, bool] = field(default_factory=dict)
+    aggregated: dict[str, str] = field(default_factory=dict)
+    stderr: dict[tuple[str, str], float] = field(default_factory=dict)
 
 
 @dataclass
@@ -43,3 +50,7 @@ class LoggedModel:
     settings: Mapping[str, str] = field(default_factory=dict)
     where: str = ""
     """What to call the evaluation in a message: a file or a folder."""
+    date: str = ""
+    left_out: list[LeftOut] = field(default_factory=list)
+    identity: str = ""
+    """What two logs share that are copies of each other; empty where the format has no such mark."""

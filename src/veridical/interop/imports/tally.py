@@ -1,19 +1,21 @@
-"""What the harness's numbers come to, counted answer by answer beside the numbers that it reported."""
+"""What the harness's numbers come to, counted answer by answer, for comparison with the numbers that it reported."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from veridical.interop.imports.answer import Answer, number
+from veridical.interop.imports.grading import Spread
+from veridical.interop.imports.logged import Reported
+from veridical.items import Status
 from veridical.runs.provenance import Metric
 
 SAME = 1e-9
 """Two means that differ by no more are one number: sums in another order."""
-
-PREFERRED = ("acc", "exact_match", "accuracy", "match", "includes", "choice", "quasi_exact_match")
-"""Metrics by which answers are graded where there are several that are 0 or 1: the first of these, else the first."""
+LARGEST_SCORE = 1e300
+"""Beyond it a score is no number to average: sums would not be finite."""
 
 
 @dataclass(slots=True)
@@ -25,27 +27,88 @@ class Tally:
     numbers: int = 0
     ones: int = 0
     zeros: int = 0
+    partial: int = 0
+    missing: int = 0
     recomputed: float = 0.0
     n_recomputed: int = 0
     differing: int = 0
+    judged: int = 0
+    """Answers that have a score of 0 or 1 and are judged here by something else than that score."""
+    judged_otherwise: int = 0
+    """Those of them that are right here and not by that score, or the other way round."""
+    right: int = 0
+    """Those that are right here."""
+    not_ok_ones: int = 0
+    """Answers that are not ok and that the harness scored 1."""
+    by_document: dict[str, tuple[float, int]] = field(default_factory=dict)
 
-    def add(self, value: object, again: float | None) -> None:
+    def add(self, value: object, again: float | None, answer: Answer) -> None:
         self.n += 1
         own = number(value)
-        if own is not None and math.isfinite(own):
-            self.numbers += 1
-            self.own += own
-            self.ones += own == 1.0
-            self.zeros += own == 0.0
+        if own is None:
+            self.missing += value is None
+        elif not math.isfinite(own) or abs(own) > LARGEST_SCORE:
+            self.missing, own = self.missing + 1, None
+        else:
+            self._count(own, answer)
         if again is not None:
             self.n_recomputed += 1
             self.recomputed += again
             self.differing += own is not None and abs(own - again) > SAME
 
+    def _count(self, own: float, answer: Answer) -> None:
+        self.numbers += 1
+        self.own += own
+        self.ones += own == 1.0
+        self.zeros += own == 0.0
+        self.partial += 0.0 < own < 1.0
+        total, count = self.by_document.get(answer.document, (0.0, 0))
+        self.by_document[answer.document] = total + own, count + 1
+        if own not in (0.0, 1.0):
+            return
+        self.not_ok_ones += own == 1.0 and answer.status is not Status.OK
+        if answer.choices and (answer.scores or answer.status is not Status.OK or answer.label is not None):
+            right = is_right(answer)
+            self.judged += 1
+            self.right += right
+            self.judged_otherwise += right != (own == 1.0)
+
     @property
-    def is_grade(self) -> bool:
-        """Whether every score is 0 or 1."""
-        return self.n > 0 and self.ones + self.zeros == self.n
+    def spread(self) -> Spread:
+        other = self.n - self.missing - self.ones - self.zeros - self.partial
+        return Spread(self.ones, self.zeros, self.partial, self.missing, other)
+
+    @property
+    def mean(self) -> float | None:
+        """The mean of the scores that are numbers, where all others are missing."""
+        return self.own / self.numbers if self.numbers and self.numbers + self.missing == self.n else None
+
+    @property
+    def stderr(self) -> float | None:
+        """Standard error of the mean, with the documents as the sample."""
+        means = [total / count for total, count in self.by_document.values()]
+        n = len(means)
+        if self.mean is None or n < 2:
+            return None
+        centre = math.fsum(means) / n
+        variance = math.fsum((one - centre) ** 2 for one in means) / (n - 1)
+        return math.sqrt(variance / n) if math.isfinite(variance) else None
+
+
+def is_right(answer: Answer) -> bool:
+    """Whether an answer whose choices are known is right as it is judged here: ties and non-finite scores are not."""
+    if answer.status is not Status.OK:
+        return False
+    if not answer.scores:
+        return answer.label is not None and answer.label in [answer.labels[place] for place in answer.gold]
+    best, *rest = sorted(answer.scores, reverse=True)
+    if rest and best - rest[0] <= TIE:
+        return False
+    return answer.scores.index(best) in answer.gold
+
+
+TIE = 1e-6
+"""As `veridical.judge.answers.TIE`, which is not imported: reading logs needs nothing that judges."""
 
 
 @dataclass
@@ -53,59 +116,89 @@ class Tallies:
     """The tallies of one task."""
 
     found: dict[tuple[str, str], Tally] = field(default_factory=dict)
+    parts: dict[str, dict[str, None]] = field(default_factory=dict)
+    """For what the harness reports its numbers, by reading: the reading itself, or its splits."""
 
     def add(self, answer: Answer) -> None:
+        part = answer.part or answer.reading
+        self.parts.setdefault(answer.reading, {})[part] = None
         for metric, value in answer.metrics.items():
-            tally = self.found.setdefault((metric, answer.part or answer.reading), Tally())
-            tally.add(value, answer.recomputed.get(metric))
+            tally = self.found.setdefault((metric, part), Tally())
+            tally.add(value, answer.recomputed.get(metric), answer)
 
-    def grading(self) -> str | None:
-        """The metric that grades answers: 0 or 1 for each of them, under every reading."""
-        names = dict.fromkeys(metric for metric, _ in self.found)
-        grades: list[str] = []
-        for name in names:
-            own = [tally for (metric, _), tally in self.found.items() if metric == name]
-            # A score of another kind may be 0 throughout: one that is not known by name must have been both.
-            varied = any(tally.ones for tally in own) and any(tally.zeros for tally in own)
-            if all(tally.is_grade for tally in own) and (varied or name in PREFERRED):
-                grades.append(name)
-        return next((name for name in PREFERRED if name in grades), grades[0] if grades else None)
+    def of(self, metric: str, reading: str) -> list[Tally]:
+        """The tallies of a metric under one reading."""
+        keys = ((metric, part) for part in self.parts.get(reading, ()))
+        return [self.found[key] for key in keys if key in self.found]
 
-    def metrics(self, reported: Iterable[tuple[str, str, float]]) -> Iterator[Metric]:
+    def readings(self, parts: Collection[str]) -> tuple[str, ...]:
+        """The readings that any of these parts is of."""
+        return tuple(reading for reading, own in self.parts.items() if any(part in parts for part in own))
+
+    def spreads(self) -> dict[tuple[str, str], Spread]:
+        return {key: tally.spread for key, tally in self.found.items()}
+
+    def metrics(
+        self, reported: Iterable[Reported], stderr: Mapping[tuple[str, str], float] | None = None
+    ) -> Iterator[Metric]:
         """Every metric, those first that the log has answer by answer, then those that were only reported."""
         given = {(metric, reading): value for metric, reading, value in reported}
+        errors = stderr or {}
         for key, tally in self.found.items():
-            yield _metric(key, tally, given.get(key))
+            yield _metric(key, tally, given.get(key), errors.get(key))
         for key, value in given.items():
-            if key not in self.found:
-                reason = "the log has no score of single answers for it"
-                yield Metric(metric=key[0], reading=key[1], reported=value, reason=reason)
+            if key in self.found:
+                continue
+            reason = "the log has no score of single answers for it"
+            if not math.isfinite(value):
+                reason = f"reported as {value}, which is no finite number"
+            yield Metric(
+                metric=key[0], reading=key[1], reported=_finite(value), reason=reason, stderr=_finite(errors.get(key))
+            )
 
 
-def _metric(key: tuple[str, str], tally: Tally, reported: float | None) -> Metric:
+def _metric(key: tuple[str, str], tally: Tally, reported: float | None, stderr: float | None) -> Metric:
     metric, reading = key
-    own = tally.own / tally.numbers if tally.numbers == tally.n and tally.n else None
+    own = tally.mean
     complete = tally.n_recomputed == tally.n
     recomputed = tally.recomputed / tally.n if complete and tally.n else None
     if metric == "perplexity" and recomputed is not None:
-        own, recomputed = math.exp(-own) if own is not None else None, math.exp(-recomputed)
+        own, recomputed = None if own is None else _exponential(-own), _exponential(-recomputed)
+    reason = "" if recomputed is not None else _reason(tally)
+    if reported is not None and not math.isfinite(reported):
+        reason = f"reported as {reported}, which is no finite number"
     return Metric(
         metric=metric,
         reading=reading,
-        reported=reported,
-        own=own,
-        recomputed=recomputed,
+        reported=_finite(reported),
+        own=_finite(own),
+        recomputed=_finite(recomputed),
         n=tally.n,
         differing=tally.differing,
-        reason="" if recomputed is not None else _reason(tally),
+        reason=reason,
+        stderr=_finite(stderr),
+        own_stderr=None if metric == "perplexity" else tally.stderr,
     )
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _exponential(value: float) -> float:
+    try:
+        return math.exp(value)
+    except OverflowError:
+        return math.inf
 
 
 def _reason(tally: Tally) -> str:
     if tally.n_recomputed:
         return f"{tally.n - tally.n_recomputed} of {tally.n} answers lack what it needs"
+    if tally.missing and tally.numbers + tally.missing == tally.n:
+        return f"{tally.missing} of {tally.n} scores are missing or not finite"
     if tally.numbers > tally.n // 2 and tally.numbers < tally.n:
-        return f"{tally.n - tally.numbers} of {tally.n} scores are no numbers"
+        return f"{tally.n - tally.numbers} of {tally.n} scores are not numbers"
     if tally.numbers < tally.n:
         return "its scores are not numbers: it is made of all answers together"
     return "the harness's own score of each answer, taken as it is"

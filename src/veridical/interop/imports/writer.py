@@ -9,7 +9,7 @@ import hashlib
 import shutil
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -20,8 +20,11 @@ from pydantic_core import to_json
 from veridical.errors import UserError
 from veridical.interop.imports.answer import Answer, as_text, number
 from veridical.interop.imports.columns import list_column, score_column
+from veridical.interop.imports.grading import Grading, choose
+from veridical.interop.imports.logged import LoggedTask
+from veridical.interop.imports.notices import Counts, notices
 from veridical.interop.imports.tally import Tallies, told_differing
-from veridical.items import Item, Mode, Suite, digest
+from veridical.items import Item, Mode, Status, Suite, digest
 from veridical.prompts.template import Prompt
 from veridical.runs.files import add_part, make_folder, parquet_bytes, replace, unwritable
 from veridical.runs.imported import CORRECT, IMPORTED_REQUESTS, IMPORTED_RESPONSES, INCORRECT, SCORES, SCORES_NAME
@@ -103,9 +106,14 @@ class RunWriter:
 class TaskWriter:
     """The answers to one task, as one suite of a run."""
 
-    def __init__(self, run: RunWriter, suite: str, version: str, title: str, shots: int) -> None:
-        self.run, self.suite, self.version, self.title, self.shots = run, suite, version or UNKNOWN, title, shots
+    def __init__(self, run: RunWriter, task: LoggedTask, harness: str, metric: str | None = None) -> None:
+        """`metric` is the score of the harness's by which answers are judged, in place of their choices."""
+        self.run, self.task, self.suite, self.version = run, task, task.name, task.version or UNKNOWN
+        self.title, self.metric = f"{task.name} ({harness})", metric
         self.tallies = Tallies()
+        self.readable = 0
+        self._one_context = True
+        self._counts: dict[str, Counts] = {}
         self.skipped: Counter[str] = Counter()
         self.records = 0
         self._documents: dict[str, str] = {}
@@ -122,6 +130,8 @@ class TaskWriter:
 
     def add(self, answer: Answer) -> None:
         """Keep an answer; a second one to the same document under the same reading is left out and counted."""
+        if self.metric is not None and answer.choices:
+            answer.choices, answer.labels, answer.choice_contexts, answer.gold, answer.label = (), (), (), (), None
         labels = list(answer.labels) if answer.choices else list(GRADED_LABELS)
         item = self._item(answer, labels)
         key = f"{self.suite}/{item}/{answer.reading}/{answer.repeat}"
@@ -131,7 +141,10 @@ class TaskWriter:
         self._answered.add(hash(key))
         self._readings[answer.reading] = None
         self.records += 1
+        self.readable += answer.status is not Status.ERROR or bool(answer.metrics)
         self.tallies.add(answer)
+        self._counts.setdefault(answer.reading, Counts()).add(answer)
+        self._one_context = self._one_context and not (answer.choices and len(answer.contexts) > 1)
         self._kinds[_kind(answer)] += 1
         self._rows.append((key, item, answer, labels))
         if len(self._rows) >= PART:
@@ -157,13 +170,14 @@ class TaskWriter:
     def _keep(self, item: str, content: bytes, answer: Answer, labels: list[str], gold: list[str]) -> None:
         kept = self._items
         kept["id"].append(item)
-        rest = b',"human":{},"factors":{},"name":%b}' % to_json(answer.document)
+        factors = {name: value for name, value in answer.factors.items() if name not in answer.fields}
+        rest = b',"human":{},"factors":%b,"name":%b}' % (to_json(factors), to_json(answer.document))
         kept["json"].append((content[:-1] + rest).decode())
         kept["labels"].append(labels)
         kept["gold"].append(gold)
         self._labels.update(dict.fromkeys(labels))
         self._golds.update(gold)
-        self._fields.update(dict.fromkeys(answer.fields))
+        self._fields.update(dict.fromkeys((*answer.fields, *answer.factors)))
         self._by_place = self._by_place and bool(answer.choices) and list(labels) != list(answer.choices)
         if self._first is None:
             # One is checked as every item of ours is; the others are made the same way.
@@ -237,52 +251,64 @@ class TaskWriter:
             schema=SCORES,
         )
 
-    def finish(
-        self, reported: Iterable[tuple[str, str, float]], lacks: Iterable[str], skipped: Mapping[str, int]
-    ) -> tuple[SuiteEntry, Task] | None:
+    def finish(self) -> tuple[SuiteEntry, Task] | None:
         """Write what is left; what the manifest says of the task. None where no answer was read.
 
-        `reported` are metric, reading and value as the harness gave them; `lacks` what the log does not hold.
+        To be called once the task's answers are read: only then does it say what it lacks and what was left out.
         """
-        if self._first is None:
+        if self._first is None or not self.readable:
             return None
         self._flush()
-        judged_by = self._judged_by()
+        logged = self.task
+        grading = choose(
+            self.tallies.spreads(),
+            wanted=self.metric,
+            declared=logged.declared,
+            higher_is_better=logged.higher_is_better,
+        )
+        judged_by, graded = self._judged_by(grading)
         suite = self._suite(judged_by)
         self.run.add_head(suite)
         # What the whole task is the log does not say: its items are told by their own content, each for itself.
         content = digest(["imported", suite.name])
-        entry = SuiteEntry(name=suite.name, version=suite.version, content_hash=content, shots=self.shots)
-        metrics = tuple(self.tallies.metrics(reported))
+        entry = SuiteEntry(name=suite.name, version=suite.version, content_hash=content, shots=logged.shots)
+        metrics = tuple(self.tallies.metrics(logged.reported, logged.stderr))
+        leading = notices(suite.name, self.tallies, self._counts, metrics, grading, logged.aggregated, by_grade=graded)
         task = Task(
             suite=suite.name,
             records=self.records,
             judged_by=judged_by,
             metrics=metrics,
-            lacks=(*lacks, *told_differing(metrics)),
-            skipped=dict(skipped),
+            lacks=(*logged.lacks, *told_differing(metrics)),
+            skipped=dict(logged.skipped),
             fields=tuple(self._fields),
+            readings=self.tallies.readings(grading.readings) if graded and grading else (),
+            inverted=bool(graded and grading and grading.inverted),
+            label_mass=self._one_context,
+            notices=tuple(leading),
         )
         return entry, task
 
-    def _judged_by(self) -> str:
-        for kind in (LIKELIHOODS, ANSWERS):
-            if self._kinds[kind]:
-                return kind
-        return self.tallies.grading() or ""
+    def _judged_by(self, grading: Grading | None) -> tuple[str, bool]:
+        """What says which answers are right, and whether that is a score of the harness's."""
+        if self.metric is None:
+            for kind in (LIKELIHOODS, ANSWERS):
+                if self._kinds[kind]:
+                    return kind, False
+        return grading.metric if grading else "", True
 
     def _suite(self, judged_by: str) -> Suite:
         if self._first is None:
             raise ValueError("a suite without items")
         n_gold = sum(self._golds.values())
         in_one_place = self._by_place and len(self._golds) == 1 and n_gold >= ALIKE
-        graded = judged_by not in (LIKELIHOODS, ANSWERS) or in_one_place
+        by_score = judged_by not in (LIKELIHOODS, ANSWERS)
         return Suite(
             name=self.suite,
             version=self.version,
-            title=self.title,
+            title=f"{self.title}, right by {judged_by}" if by_score and judged_by else self.title,
             labels=tuple(self._labels),
-            measures="graded" if graded else "accuracy",
+            measures="graded" if by_score or in_one_place else "accuracy",
             prompts=tuple(Prompt(name=reading, user=_NOT_KEPT, plain=True) for reading in self._readings),
             items=(self._first,),
         )

@@ -1,0 +1,189 @@
+"""One sample of an Inspect log as answers, one for each of its scorers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from veridical.interop.imports.answer import Answer, as_number, as_text, flat_fields, held, letters, listed
+from veridical.interop.imports.logged import Reported
+from veridical.items import Status
+from veridical.runs.imported import CORRECT, INCORRECT
+
+NO_SCORE = "the log has no score of this sample"
+_WORDS = {"c": 1.0, "i": 0.0, "p": 0.5, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+_ERRORED = ("error", "errored", "from_error", "scored_on_error")
+"""What a score's metadata may say of a score that was made from a sample that failed."""
+
+
+@dataclass(frozen=True)
+class Scorers:
+    """How a log's samples are scored: the readings (a scorer each, or a key of its scores), each with the metric that
+    its numbers have, and those whose answers are letters of choices."""
+
+    metrics: Mapping[str, str]
+    by_letter: frozenset[str]
+    reported: Sequence[Reported]
+
+    @classmethod
+    def of(cls, sample: Mapping[str, Any], reported: Sequence[Reported]) -> Scorers:
+        """The scorers of a log, from a sample that all of them scored and from its reported numbers."""
+        scores = scores_of(sample)
+        names = letters(len(listed(sample.get("choices"))))
+        metrics = {reading: _metric_of(reading, reported) for reading in scores}
+        by_letter = (r for r, score in scores.items() if r == "choice" or score.get("answer") in names)
+        return cls(metrics, frozenset(by_letter), reported)
+
+    def answers(self, sample: Mapping[str, Any]) -> Iterator[Answer]:
+        """An answer for every reading, whether or not the sample has a score for it: all of them were asked."""
+        scores = scores_of(sample)
+        for reading in dict.fromkeys((*self.metrics, *scores)):
+            answer = _basis(sample, reading)
+            by_letter = reading in self.by_letter
+            if reading in scores:
+                metric = self.metrics.get(reading) or _metric_of(reading, self.reported)
+                answer = _with_score(answer, sample, scores[reading], metric, by_letter=by_letter)
+                yield _without_failed(answer, sample, scores)
+            else:
+                yield _unscored(_with_choices(answer, sample) if by_letter else answer, sample)
+
+
+def _metric_of(reading: str, reported: Sequence[Reported]) -> str:
+    own = [metric for metric, of, _ in reported if of == reading] or [metric for metric, *_ in reported]
+    return next((name for name in ("accuracy", "mean") if name in own), "accuracy")
+
+
+def scores_of(sample: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The scores of a sample by reading. A score that is an object of several values gives a reading for each."""
+    if isinstance(sample.get("score"), dict):  # the form before scorers had names
+        return {"score": sample["score"]}
+    found: dict[str, dict[str, Any]] = {}
+    for scorer, score in held(sample.get("scores")).items():
+        if not isinstance(score, dict):
+            continue
+        if not isinstance(values := score.get("value"), dict):
+            found[scorer] = score
+            continue
+        for name, value in values.items():
+            found[name if name not in found else f"{scorer}/{name}"] = {**score, "value": value, "answer": None}
+    return found
+
+
+def _without_failed(answer: Answer, sample: Mapping[str, Any], scores: Mapping[str, Mapping[str, Any]]) -> Answer:
+    """An answer of a sample that failed is none, whatever score was made of what there was of it."""
+    error = sample.get("error") or next((said for score in scores.values() if (said := _error_of(score))), None)
+    if error:
+        answer.status, answer.label = Status.ERROR, None
+        answer.detail = as_text(held(error).get("message") or error)[:500]
+    return answer
+
+
+def _error_of(score: Mapping[str, Any]) -> object:
+    metadata = held(score.get("metadata"))
+    return score.get("error") or next((metadata[name] for name in _ERRORED if metadata.get(name)), None)
+
+
+def _unscored(answer: Answer, sample: Mapping[str, Any]) -> Answer:
+    limit = held(sample.get("limit")).get("type")
+    answer.label = None
+    if error := sample.get("error"):
+        answer.status, answer.detail = Status.ERROR, as_text(held(error).get("message") or error)[:500]
+    elif limit:
+        answer.status, answer.detail = Status.TRUNCATED, f"stopped at its limit ({as_text(limit)}) and not scored"
+    else:
+        answer.status, answer.detail = Status.ERROR, NO_SCORE
+    return answer
+
+
+def repeat_of(sample: Mapping[str, Any]) -> int:
+    epoch = sample.get("epoch")
+    return max(epoch - 1, 0) if isinstance(epoch, int) else 0
+
+
+def _basis(sample: Mapping[str, Any], reading: str) -> Answer:
+    fields = {"input": _text(sample.get("input"))}
+    target = sample.get("target")
+    if target is not None:
+        fields["target"] = as_text(target)
+    for name, value in flat_fields(held(sample.get("metadata"))).items():
+        fields[name if name not in fields else f"metadata.{name}"] = value
+    return Answer(
+        document=str(sample.get("id", "")),
+        fields={name: value for name, value in fields.items() if value},
+        factors={"sample_id": str(sample.get("id", ""))},
+        reading=reading,
+        metrics={},
+        repeat=repeat_of(sample),
+        contexts=[fields["input"]],
+        text=_completion(sample),
+    )
+
+
+def _with_choices(answer: Answer, sample: Mapping[str, Any]) -> Answer:
+    """The answer with the sample's choices, where one of them is known to be right."""
+    texts = [as_text(choice) for choice in listed(sample.get("choices"))]
+    names = letters(len(texts))
+    target = sample.get("target")
+    gold = [names.index(one) for one in (target if isinstance(target, list) else [target]) if one in names]
+    if len(gold) == 1 and all(text.strip() for text in texts):
+        answer.choices, answer.labels, answer.gold = texts, names, gold
+    return answer
+
+
+def _with_score(
+    answer: Answer, sample: Mapping[str, Any], score: Mapping[str, Any], metric: str, *, by_letter: bool
+) -> Answer:
+    value, said = score.get("value"), score.get("answer")
+    grade = _grade(value)
+    answer.metrics = {metric: value if grade is None else grade}
+    if by_letter:
+        _with_choices(answer, sample)
+    if answer.choices:
+        answer.label = str(said) if said in answer.labels else None
+        if answer.label is None:
+            answer.status = Status.AMBIGUOUS if said else Status.UNPARSED
+        right = answer.label is not None and answer.labels.index(answer.label) in answer.gold
+        answer.recomputed = {metric: float(right)}
+    elif value == "N":
+        answer.status, answer.detail = Status.UNPARSED, "the scorer found no answer"
+    elif grade in (0.0, 1.0):
+        answer.label = CORRECT if grade else INCORRECT
+    if said is not None and not answer.detail:
+        answer.detail = f"answer: {as_text(said)}"[:500]
+    return answer
+
+
+def _grade(value: object) -> float | None:
+    """A score as Inspect's `value_to_float` has it; None for what is no single value."""
+    if isinstance(value, bool | int | float):
+        return as_number(value)
+    if isinstance(value, str):
+        if value.casefold() in _WORDS and (value in "CIPN" or len(value) > 1):
+            return _WORDS[value.casefold()]
+        try:
+            return float(value)
+        except ValueError:
+            return 0.0
+    return None
+
+
+def _text(value: object) -> str:
+    """An input: a text, or what the user's turns say."""
+    if isinstance(value, list):
+        return "\n\n".join(_content(turn.get("content")) for turn in value if isinstance(turn, dict))
+    return "" if value is None else as_text(value)
+
+
+def _content(value: object) -> str:
+    if isinstance(value, list):
+        return "\n".join(as_text(part.get("text", "")) for part in value if isinstance(part, dict))
+    return "" if value is None else as_text(value)
+
+
+def _completion(sample: Mapping[str, Any]) -> str:
+    output = held(sample.get("output"))
+    if isinstance(text := output.get("completion"), str):
+        return text
+    first = next(iter(listed(output.get("choices"))), None)
+    return _content(held(held(first).get("message")).get("content"))
