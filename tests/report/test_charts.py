@@ -13,8 +13,10 @@ import pytest
 from tests.report.synthetic import MODELS, Study
 from veridical.errors import UserError
 from veridical.judge.measure import Measure
-from veridical.report.charts import charts, export_specs, scale_chart, trade_off_chart
+from veridical.report.charts import charts, export_specs
+from veridical.report.drawing import series_marks
 from veridical.report.results import Results
+from veridical.suites.imperfective.figures import family_of, scale_chart, trade_off_chart
 
 SIZES = {MODELS[0]: 134_515_008, MODELS[1]: 1_711_376_384}
 
@@ -139,3 +141,43 @@ def test_suite_name_makes_no_path_of_its_own(study: Study, tmp_path: Path) -> No
     for path in export_specs(tmp_path, [suite], measures, {}):
         assert path.parent == tmp_path
         assert path.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "family"),
+    [
+        ("hf/Qwen/Qwen2.5-7B-Instruct", "Qwen2.5-Instruct"),
+        ("hf/Qwen/Qwen2.5-0.5B-Instruct", "Qwen2.5-Instruct"),
+        ("hf/EleutherAI/pythia-70m", "pythia"),
+        ("hf/EleutherAI/pythia-1.4b-deduped", "pythia-deduped"),
+        ("smollm2", "smollm2"),
+        ("gguf/folder/7B", "7B"),
+        ("hf/google/gemma-2-9b-it", "gemma-2-it"),
+        ("hf/org/model-v1b2", "model-v1b2"),
+    ],
+)
+def test_family_is_the_name_without_its_size(name: str, family: str) -> None:
+    assert family_of(name) == family
+
+
+def test_scale_curve_joins_models_of_one_family_alone() -> None:
+    sizes = {"hf/a/one-1B": 10**9, "hf/a/one-7B": 7 * 10**9, "hf/b/two-3B": 3 * 10**9}
+    measures = [one for name in sizes for one in simple("zero-shot", 0.5, 1.0, name)]
+    spec = scale_chart(Results.of(measures, "s"), sizes)
+    assert spec is not None
+    line = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "line")
+    assert {one["field"] for one in line["encoding"]["detail"]} == {"setting", "family"}
+    families = {row["model"]: row["family"] for row in rows(spec, "size")}
+    assert families == {"hf/a/one-1B": "one", "hf/a/one-7B": "one", "hf/b/two-3B": "two"}
+
+
+@pytest.mark.parametrize("n", [2, 6, 7, 20, 30])
+def test_no_two_models_are_drawn_alike(n: int) -> None:
+    measures = [one for i in range(n) for one in simple("zero-shot", 0.5, 1.0, f"m{i}")]
+    colour, shape = (one.to_dict() for one in series_marks(Results.of(measures, "s")))
+    colours = dict(zip(colour["scale"]["domain"], colour["scale"]["range"], strict=True))
+    shapes = dict(zip(shape["scale"]["domain"], shape["scale"]["range"], strict=True))
+    by_series = colour["field"] == "series"
+    names = [f"m{i} · zero-shot" if by_series else f"m{i}" for i in range(n)]
+    looks = {(colours[name] if by_series else "", shapes[name]) for name in names}
+    assert len(looks) == n

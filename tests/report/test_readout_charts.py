@@ -67,3 +67,11 @@ def test_correlations_that_are_there_are_both_told() -> None:
     chart, _ = figures(r=0.5)["bias"]
     assert "r over classes" in json.dumps(chart, ensure_ascii=False)
     assert "At layer 1: r .50, n 4 classes, p .500; ρ .25, n 30 items, p .180" in told(chart)
+
+
+def test_classes_are_points_of_likeness_against_bias_at_the_layer_of_the_readout() -> None:
+    spec, caption = figures(r=-0.97)["classes"]
+    (points,) = spec["datasets"].values() if "datasets" in spec else (spec["layer"][0]["data"]["values"],)
+    assert [(row["class"], row["cosine"], row["tbr"]) for row in points] == [("Creation", 0.9, 0.0)]
+    assert "n 4 classes" in told(spec)
+    assert "few points" in caption

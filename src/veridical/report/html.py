@@ -26,6 +26,7 @@ from veridical.report.results import Answering, Results, contrast_name
 from veridical.report.sets import set_list
 from veridical.report.summary import summaries
 from veridical.runs.files import make_folder, replace
+from veridical.suites.imperfective.class_table import class_tables
 
 BUNDLES = ("vega.min.js", "vega-lite.min.js", "vega-embed.min.js")
 PACKAGE = "veridical.report"
@@ -131,6 +132,7 @@ def _section(
         "readouts": read_out,
         "sets": set_list(suite, results, frame),
         "summaries": summaries(results),
+        "tables": class_tables(results),
         "missing": [(name, counts) for name, counts in statuses if texts.not_ok(counts)],
         "bounded": any(texts.bounds(m) for m in results.measures),
         "comparisons": [(name, list(rows)) for name, rows in groupby(compared, key=lambda row: row.heading)],

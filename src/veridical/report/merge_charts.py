@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from veridical.judge.measure import Measure
-from veridical.report.charts import AXIS, DASHES, PALETTE, SHAPES, chart, inline
+from veridical.report.drawing import AXIS, DASHES, PALETTE, SHAPES, chart, inline
 from veridical.report.results import Answering, Results
 from veridical.report.texts import estimate, spaced
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from veridical.readouts.answers import READOUT
-from veridical.report.charts import GREY, PALETTE, chart, inline
+from veridical.report.drawing import GREY, PALETTE, chart, inline
 from veridical.report.texts import number, p_value, spaced
 
 if TYPE_CHECKING:
@@ -28,6 +28,10 @@ def charts(one: ReadOut) -> dict[str, tuple[Row, str]]:
         "phrases": (
             _phrases(one),
             "Cosine of “was building a gazebo” and “built a gazebo”, averaged over a verb class.",
+        ),
+        "classes": (
+            _classes(one),
+            "One point a verb class. A correlation over so few points is weak evidence whatever its size.",
         ),
         "bias": (
             _bias(one),
@@ -138,6 +142,32 @@ def _phrases(one: ReadOut) -> Row | None:
         )
     )
     return chart("Progressive and simple past by layer", "Mean cosine of the two phrases, by verb class.", [line], 300)
+
+
+def _classes(one: ReadOut) -> Row | None:
+    """Likeness of the two phrases against TBR at the readout's own layer, a point a verb class."""
+    at = next((found for found in one.record.representation if found.layer == one.record.layer), None)
+    if at is None or not at.tbr:
+        return None
+    rows = [
+        {
+            "class": spaced(name),
+            "cosine": at.cosine[name],
+            "tbr": value,
+            "shown": f"cosine {at.cosine[name]:.3f}, TBR {number(value)}",
+        }
+        for name, value in at.tbr.items()
+    ]
+    base = alt.Chart(inline(rows)).encode(
+        x=alt.X("cosine:Q", title="mean cosine of the two phrases", scale=alt.Scale(zero=False, padding=30)),
+        y=alt.Y("tbr:Q", title="teleological bias rate", scale=alt.Scale(domain=[0, 1])),
+        tooltip=[alt.Tooltip("class:N", title="verb class"), alt.Tooltip("shown:N", title="value")],
+    )
+    layers = [
+        base.mark_point(filled=True, size=110, opacity=1, color=PALETTE[0]),
+        base.mark_text(dy=-14, fontSize=12).encode(text="class:N"),
+    ]
+    return chart("Alike phrases and TBR by verb class", _told(one), layers, 300)
 
 
 def _bias(one: ReadOut) -> Row | None:

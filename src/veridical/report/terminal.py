@@ -29,6 +29,7 @@ from veridical.report.evidence_table import evidence_table, is_evidence
 from veridical.report.merge_table import is_merge, merge_table
 from veridical.report.plain import plain
 from veridical.report.results import Answering, Results, contrast_name
+from veridical.report.text_table import terminal_table
 from veridical.report.texts import (
     GROUPS,
     disagreement,
@@ -42,6 +43,7 @@ from veridical.report.texts import (
     slice_label,
     spaced,
 )
+from veridical.suites.imperfective.class_table import class_tables
 
 WIDTH = 100
 LONGEST = 40
@@ -95,6 +97,8 @@ def _suite(suite: Suite, results: Results, width: int) -> Iterable[RenderableTyp
     yield from answer_table(_imperfective_columns(results), answer_rows(results, results.references), width)
     yield Text(_legend(results), style="dim")
     yield from _classes(results, width)
+    for class_table in class_tables(results) if len(results.models) > 1 else ():
+        yield from terminal_table(class_table)
     yield from _contrasts(results, width)
     yield from _agreement(results)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import numpy as np
 
-from veridical.report.charts import GREY, PALETTE, chart, inline
+from veridical.report.drawing import GREY, PALETTE, chart, inline
 from veridical.report.texts import number, p_value
 from veridical.validity.results import Agreement, Gain, Validity
 from veridical.validity.verdict import amount, magnitude

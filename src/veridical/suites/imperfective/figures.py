@@ -1,0 +1,258 @@
+"""The figures of the imperfective suites: accuracy by group, TBR by class, the trade-off of prompts, scale."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import altair as alt
+
+from veridical.report.drawing import (
+    AXIS,
+    DASHES,
+    GREY,
+    PALETTE,
+    SHAPES,
+    Row,
+    answered_by,
+    chart,
+    inline,
+    legend_below,
+    measure_row,
+    measure_tooltip,
+    named_scale,
+    series_marks,
+)
+from veridical.report.results import Answering, Results
+from veridical.report.texts import GROUPS, estimate, parameter_count, spaced
+
+START = "zero-shot"
+"""The prompt from which the others are compared."""
+
+
+def group_chart(results: Results) -> Row | None:
+    """Accuracy in each group, a point an answering with its interval; references in grey."""
+    names = {group: _group_name(group) for group in results.groups}
+
+    def rows(answerings: Mapping[Answering, Answering]) -> list[Row]:
+        """A row for each answering and group; it stands in the place of the answering it is mapped to."""
+        return [
+            measure_row(results, answering, measure, group=names[group])
+            | {"place": answered_by(results, place)["series"]}
+            for answering, place in answerings.items()
+            for group in results.groups
+            if (measure := results.get(answering, "accuracy", group=group)) and measure.value is not None
+        ]
+
+    points = rows({answering: answering for answering in results.answers})
+    if not points:
+        return None
+    order = list(dict.fromkeys(row["place"] for row in points))
+    x = alt.X(
+        "group:N",
+        axis=alt.Axis(title=None, labelAngle=0, domain=False, ticks=False, labelExpr="split(datum.label, '|')"),
+        scale=alt.Scale(domain=list(names.values()), paddingInner=0.25, paddingOuter=0.1),
+    )
+    offset = alt.XOffset("place:N", scale=alt.Scale(domain=order, paddingOuter=0.3))
+    y = alt.Y("value:Q", title="accuracy", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(values=AXIS, format=".1f"))
+    colour, shape = series_marks(results)
+    tooltip = measure_tooltip(("group", "group"))
+    base = alt.Chart(inline(points)).encode(x=x, xOffset=offset, tooltip=tooltip)
+    layers = [
+        base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title="accuracy"), y2="high:Q", color=colour),
+        base.mark_point(filled=True, size=95, opacity=1).encode(y=y, color=colour, shape=shape),
+    ]
+    subtitle = "Points with intervals."
+    constants = {answering: answering for answering in results.references if answering.answerer.startswith("always:")}
+    if lines := [row for row in rows(constants) if row["value"]]:
+        names_of = [results.name(answering) for answering in constants]
+        dashes = alt.Scale(domain=names_of, range=[DASHES[i % len(DASHES)] for i in range(len(names_of))])
+        dash = alt.StrokeDash(
+            "setting:N", scale=dashes, legend=legend_below(names_of, symbolType="stroke", symbolSize=400)
+        )
+        line = alt.Chart(inline(lines)).mark_rule(strokeWidth=2.5, opacity=1)
+        end = alt.X2("group:N", bandPosition=1)
+        encoded = line.encode(x=x.bandPosition(0), x2=end, y=y, strokeDash=dash, color=alt.value(GREY), tooltip=tooltip)
+        layers.insert(0, encoded)
+        subtitle += " Grey lines: constant answers, where above 0."
+    twins = {
+        reference: answering
+        for reference in results.references
+        if not reference.constant
+        for answering in results.answers
+        if (reference.model, reference.prompt, reference.mode) == (answering.model, answering.prompt, answering.mode)
+    }
+    if hollow := rows(twins):
+        diamonds = alt.Chart(inline(hollow)).mark_point(
+            filled=False, size=70, strokeWidth=1.8, shape="diamond", stroke=GREY, opacity=1
+        )
+        layers.append(diamonds.encode(x=x, xOffset=offset, y=y, tooltip=tooltip))
+        subtitle += " Hollow diamonds: the same prompt with part of the item withheld."
+    return chart("Accuracy by group", subtitle, layers, 320)
+
+
+def _group_name(group: str) -> str:
+    gloss = GROUPS.get(group, "")
+    if not gloss:
+        return spaced(group).replace(" ", "|", 1)
+    return gloss.replace(" ", "|") if len(group) > 1 else f"{group}|{gloss.replace(' ', '|')}"
+
+
+def class_chart(results: Results) -> Row | None:
+    """TBR in each verb class, a point an answering with its interval."""
+    rows = [
+        measure_row(results, answering, measure, verb_class=spaced(verb_class))
+        for answering in results.answers
+        for verb_class in results.classes()
+        if (measure := results.get(answering, "tbr", verb_class=verb_class)) and measure.value is not None
+    ]
+    if not rows:
+        return None
+    order = list(dict.fromkeys(row["series"] for row in rows))
+    colour, shape = series_marks(results)
+    y = alt.Y(
+        "verb_class:N",
+        axis=alt.Axis(title=None, domain=False, ticks=False, labelPadding=10),
+        scale=alt.Scale(domain=[spaced(name) for name in results.classes()], paddingInner=0.2),
+    )
+    offset = alt.YOffset("series:N", scale=alt.Scale(domain=order, paddingOuter=0.3))
+    title = "teleological bias rate"
+    axis = alt.Axis(values=AXIS, format=".1f")
+    x = alt.X("value:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
+    base = alt.Chart(inline(rows)).encode(y=y, yOffset=offset, tooltip=measure_tooltip(("verb_class", "verb class")))
+    layers = [
+        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title), x2="high:Q", color=colour),
+        base.mark_point(filled=True, size=95, opacity=1).encode(x=x, color=colour, shape=shape),
+    ]
+    height = max(200, len(results.classes()) * (24 + 14 * len(order)))
+    subtitle = "Share of ambiguous accomplishments answered True; 0 is best."
+    return chart("Teleological bias rate by verb class", subtitle, layers, height)
+
+
+def _trade_off_rows(results: Results) -> list[Row]:
+    rows: list[Row] = []
+    for answering in results.answers:
+        c = results.get(answering, "accuracy", group="C")
+        d = results.get(answering, "accuracy", group="D")
+        if c and d and c.value is not None and d.value is not None:
+            values = {"c": c.value, "c_low": c.low, "c_high": c.high, "c_text": estimate(c)}
+            values |= {"d": d.value, "d_low": d.low, "d_high": d.high, "d_text": estimate(d)}
+            block = (answering.model, answering.mode, answering.answerer)
+            rows.append({**answered_by(results, answering), **values, "prompt": answering.asked, "block": block})
+    starts = {row["block"]: row for row in rows if row["prompt"] == START}
+    for row in rows:
+        start = starts.get(row.pop("block"), row)
+        row |= {"c_start": start["c"], "d_start": start["d"]}
+    return rows
+
+
+def trade_off_chart(results: Results) -> Row | None:
+    """Accuracy in C against accuracy in D, a point a (model, prompt), lines from `zero-shot` to the others."""
+    rows = _trade_off_rows(results)
+    if len(rows) < 2:
+        return None
+    colour, shape = series_marks(results)
+    axis, unit = alt.Axis(values=AXIS, format=".1f"), alt.Scale(domain=[0, 1])
+    d_title, c_title = "accuracy in D (ambiguous activity: True)", "accuracy in C (ambiguous accomplishment: Unknown)"
+    x = alt.X("d:Q", title=d_title, scale=unit, axis=axis)
+    y = alt.Y("c:Q", title=c_title, scale=unit, axis=axis)
+    tooltip = [
+        alt.Tooltip("series:N", title="answered by"),
+        alt.Tooltip("c_text:N", title="accuracy in C"),
+        alt.Tooltip("d_text:N", title="accuracy in D"),
+    ]
+    constants = alt.Chart(inline([{"d": 0, "c": 1, "d2": 1, "c2": 0}]))
+    unknown = alt.Chart(inline([{"d": 0, "c": 1, "text": "always Unknown"}]))
+    true = alt.Chart(inline([{"d": 1, "c": 0, "text": "always True"}]))
+    text: Row = {"fontSize": 12, "opacity": 0.8}
+    points = alt.Chart(inline(rows)).encode(color=colour, tooltip=tooltip)
+    layers = [
+        constants.mark_rule(stroke=GREY, strokeDash=[5, 4]).encode(x=x, y=y, x2="d2:Q", y2="c2:Q"),
+        unknown.mark_text(align="left", dx=8, dy=-7, **text).encode(x=x, y=y, text="text:N"),
+        true.mark_text(align="right", dx=-30, dy=-7, **text).encode(x=x, y=y, text="text:N"),
+        points.mark_rule(strokeWidth=2, opacity=0.8).encode(x=x, y=y, x2="d_start:Q", y2="c_start:Q"),
+        points.mark_rule(opacity=0.35).encode(x=alt.X("d_low:Q", title=d_title), x2="d_high:Q", y=y),
+        points.mark_rule(opacity=0.35).encode(x=x, y=alt.Y("c_low:Q", title=c_title), y2="c_high:Q"),
+        points.mark_point(filled=True, size=120, opacity=1).encode(x=x, y=y, shape=shape),
+    ]
+    subtitle = (
+        f"Lines lead from {START} to the other prompts. Up and to the right is better. "
+        "On the dashed line, where constant answers lie, the gap ΔAA is 0 (if False is never said)."
+    )
+    return chart("What a prompt gains in C and costs in D", subtitle, layers, 420)
+
+
+_SIZE = re.compile(r"(?<![A-Za-z0-9])\d+(?:\.\d+)?\s?[BbMm](?![A-Za-z0-9])")
+"""A number of parameters as model names give it: `7B`, `0.5b`, `135M`."""
+
+
+def family_of(model: str) -> str:
+    """A model's name without its size: `hf/Qwen/Qwen2.5-7B-Instruct` and the 14B are both `Qwen2.5-Instruct`.
+
+    Names without a size are a family of their own. The rule is ours; Llama 3.1 and 3.2 are two families by it.
+    """
+    name = model.rstrip("/").rsplit("/", 1)[-1]
+    return re.sub(r"[-_. ]{2,}", "-", _SIZE.sub("", name)).strip("-_. ") or name
+
+
+def scale_chart(results: Results, parameters: Mapping[str, int]) -> Row | None:
+    """TBR and gap against the number of parameters, where two models or more have a known size.
+
+    Lines join the models of one family under one prompt: what changes between families is not size alone.
+    """
+    names = {"tbr": "TBR", "aspectual_awareness_gap": "gap ΔAA"}
+    rows = [
+        measure_row(
+            results,
+            answering,
+            measure,
+            measure=names[kind],
+            size_text=parameter_count(size),
+            family=family_of(answering.model),
+        )
+        | {"size": size}
+        for answering in results.answers
+        if (size := parameters.get(answering.model))
+        for kind in names
+        if (measure := results.whole(answering, kind)) and measure.value is not None
+    ]
+    if len({row["model"] for row in rows}) < 2:
+        return None
+    settings = list(dict.fromkeys(row["setting"] for row in rows))
+    families = list(dict.fromkeys(row["family"] for row in rows))
+    sizes = sorted({row["size"] for row in rows})
+    labels = " : ".join(f"datum.value == {size} ? '{parameter_count(size)}'" for size in sizes) + " : ''"
+    x = alt.X(
+        "size:Q",
+        title="parameters (log scale)",
+        scale=alt.Scale(type="log", nice=False, padding=24),
+        axis=alt.Axis(values=sizes, labelExpr=labels, grid=False, labelOverlap="greedy"),
+    )
+    colour = alt.Color(
+        "measure:N",
+        scale=alt.Scale(domain=list(names.values()), range=[PALETTE[4], PALETTE[0]]),
+        legend=legend_below(list(names.values())),
+    )
+    dash = alt.StrokeDash(
+        "setting:N",
+        scale=alt.Scale(domain=settings, range=[DASHES[i % len(DASHES)] for i in range(len(settings))]),
+        legend=legend_below(settings, symbolType="stroke", symbolSize=400) if len(settings) > 1 else None,
+    )
+    shape = alt.Shape(
+        "family:N",
+        scale=named_scale(families, SHAPES),
+        legend=legend_below(families) if len(families) > 1 else None,
+    )
+    bottom = min(0.0, min(row["low"] for row in rows))
+    y = alt.Y("value:Q", title="rate", scale=alt.Scale(domain=[bottom, 1], nice=True), axis=alt.Axis(format=".1f"))
+    base = alt.Chart(inline(rows)).encode(x=x, color=colour)
+    tooltip = measure_tooltip(("measure", "measure"), ("size_text", "parameters"), ("family", "family"))
+    layers = [
+        base.mark_line(strokeWidth=2).encode(y=y, strokeDash=dash, detail=["setting:N", "family:N"]),
+        base.mark_rule(strokeWidth=1.5, opacity=0.6).encode(y=alt.Y("low:Q", title="rate"), y2="high:Q"),
+        base.mark_point(filled=True, size=95, opacity=1).encode(y=y, shape=shape, tooltip=tooltip),
+    ]
+    subtitle = "Points with intervals. TBR is best at 0, the gap at 1."
+    if len(families) > 1:
+        subtitle += " Lines join the sizes of one family (models whose names differ in the size alone)."
+    return chart("TBR and gap by model size", subtitle, layers, 300)
