@@ -20,5 +20,13 @@ TemplateArguments = Annotated[
     list[str] | None,
     typer.Option("--template-arg", metavar="K=V", help="For the chat template; repeatable."),
 ]
+GenerationHeader = Annotated[
+    str | None,
+    typer.Option(
+        "--generation-header",
+        metavar="TEXT",
+        help="Put after what the chat template ends with (\\n: a line break); auto: the template's own header.",
+    ),
+]
 DrawSeed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of every draw.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else, to standard output.")]

@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
-from veridical.cli.options import BatchTokens, Device, DrawSeed, Dtype, Json, Models, OutStudy, TemplateArguments
+from veridical.cli.options import (
+    BatchTokens,
+    Device,
+    DrawSeed,
+    Dtype,
+    GenerationHeader,
+    Json,
+    Models,
+    OutStudy,
+    TemplateArguments,
+)
 
 
 def command(
@@ -37,6 +47,7 @@ def command(
     json: Json = False,
     batch_tokens: BatchTokens = None,
     template_arg: TemplateArguments = None,
+    generation_header: GenerationHeader = None,
 ) -> None:
     """Fit linear readouts to hidden states, with nulls, baselines and controls, and judge them beside the answers."""
     from veridical.cli.console import errors, measures_document, print_json, print_tables
@@ -58,7 +69,7 @@ def command(
         device=device,
         out=out,
         batch_tokens=batch_tokens,
-        template_args=parse_template_arguments(template_arg or []),
+        template_args=parse_template_arguments(template_arg or [], generation_header),
         progress=Terminal(errors()),
     )
     if json:

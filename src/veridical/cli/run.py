@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from veridical.cli.options import MODEL, BatchTokens, Device, Dtype, Json, OutStudy, TemplateArguments
+from veridical.cli.options import MODEL, BatchTokens, Device, Dtype, GenerationHeader, Json, OutStudy, TemplateArguments
 
 
 def command(
@@ -52,6 +52,7 @@ def command(
     ] = None,
     batch_tokens: BatchTokens = None,
     template_arg: TemplateArguments = None,
+    generation_header: GenerationHeader = None,
     max_new_tokens: Annotated[
         int, typer.Option("--max-new-tokens", metavar="N", min=1, help="Where generation stops.")
     ] = 512,
@@ -70,7 +71,7 @@ def command(
     if recipe is None and not model:
         raise UserError("Missing option '--model' (see 'veridical run --help')")
     study_folder = out or default_out(suite)
-    arguments = parse_template_arguments(template_arg or [])
+    arguments = parse_template_arguments(template_arg or [], generation_header)
     progress = Terminal(errors())
     try:
         if recipe is not None:

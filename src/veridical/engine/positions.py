@@ -18,7 +18,8 @@ def turning_points(model: PreTrainedModel) -> tuple[int, ...]:
     found = {
         int(rope.get("original_max_position_embeddings") or getattr(config, "original_max_position_embeddings", 0) or 0)
         for rope in _rope_parameters(config)
-        if rope.get("rope_type") == "longrope"
+        # One list for both lengths (a GGUF file's own divisors) turns nothing.
+        if rope.get("rope_type") == "longrope" and rope.get("long_factor") != rope.get("short_factor")
     }
     return tuple(sorted(found))
 

@@ -153,10 +153,11 @@ def _load(source: Source, dtype: str, offline: bool, auto_class: Any) -> Checkpo
         folder = gguf.converted(source.path)
         weights = file_hash(source.path)
         if folder is None:
+            model, remarks = gguf.load_dequantised(source.path, wanted)
             tokenizer = AutoTokenizer.from_pretrained(source.path.parent, gguf_file=source.path.name)
-            return Checkpoint(gguf.load_dequantised(source.path, wanted), tokenizer, weights)
+            return Checkpoint(model, tokenizer, weights, LoadingNotes(remarks=remarks))
         model, _ = load_weights(AutoModelForCausalLM, folder, dtype=wanted, use_safetensors=True)
-        return Checkpoint(model, AutoTokenizer.from_pretrained(folder), weights)
+        return Checkpoint(model, AutoTokenizer.from_pretrained(folder), weights, gguf.stored_notes(folder))
     config = AutoConfig.from_pretrained(source.location, local_files_only=offline)
     model, unused = load_weights(
         auto_class or _auto_class(config),

@@ -51,7 +51,7 @@ def check_weights(model: PreTrainedModel, info: Mapping[str, Any]) -> None:
         shapes = [f"{name} ({_shape(stored)}, not {_shape(wanted)})" for name, stored, wanted in mismatched]
         raise UserError(
             f"{len(mismatched)} of its weights have another shape than its configuration says: {_listed(shapes)}; "
-            "config.json and weights do not belong together"
+            "configuration and weights do not belong together"
         )
     missing = sorted(info["missing_keys"])
     if missing and (needed := [name for name in missing if _takes_part(model, name)]):

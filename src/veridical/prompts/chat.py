@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from jinja2 import TemplateError
 
 from veridical.errors import UserError
+from veridical.prompts.opening import AUTO, CHANNEL, HEADER, THINKING_LEFT, missing_header, opening_notes
 from veridical.prompts.template import Context, Conversation, Message, PlainText, TextPair
 
 SYSTEM_FOLDED = "system_folded"
@@ -100,8 +101,10 @@ def joined(rendered: Rendered, continuation: str, between: str | None) -> tuple[
     return replace(rendered, text=bare), rendered.text[len(bare) :] + between
 
 
-def parse_template_arguments(pairs: Iterable[str]) -> dict[str, Any]:
-    """Values for a chat template from `NAME=VALUE`: JSON where it is JSON (`false`, `3`), else the text.
+def parse_template_arguments(pairs: Iterable[str], header: str | None = None) -> dict[str, Any]:
+    r"""Values for a chat template from `NAME=VALUE`: JSON where it is JSON (`false`, `3`), else the text.
+
+    `header` is the text of --generation-header, in which `\n` stands for a line break.
 
     Raises UserError for a pair without a name or a value, and for names that rendering itself sets.
     """
@@ -117,23 +120,29 @@ def parse_template_arguments(pairs: Iterable[str]) -> dict[str, Any]:
         except ValueError:
             # Python's spelling of the three constants is what people write first.
             arguments[name.strip()] = {"True": True, "False": False, "None": None}.get(value, value)
+    if header:
+        arguments[HEADER] = header.replace("\\n", "\n")
     return arguments
 
 
 def render(context: Context, template: ChatTemplate, arguments: Mapping[str, Any] | None = None) -> Rendered:
     """The text of `context` for the model whose tokenizer is `template`.
 
-    `arguments` are passed through to the chat template. Raises UserError where the template rejects the
-    conversation even without a system turn, or leaves out a part of it.
+    `arguments` are passed through to the chat template, but for `generation_header`, a text that is put after what the
+    template ends with (`auto`: what the template itself has before an answer). Raises UserError where the template
+    rejects the conversation even without a system turn, or leaves out a part of it.
     """
     if isinstance(context, PlainText):
         return Rendered(context.text)
     if isinstance(context, TextPair):
         raise UserError("a pair of texts is for a sequence classifier: a language model is asked with a prompt")
     source = _source(template)
+    given, header = _without_header(arguments)
     if source is None:
+        if header:
+            raise UserError("a generation header goes with a chat template, and the model's tokenizer has none")
         return Rendered(_as_plain_text(context), (NO_CHAT_TEMPLATE,))
-    chat = _Chat(template, source, dict(arguments or {}))
+    chat = _Chat(template, source, given, header)
     messages = context.messages
     if not any(message.content.strip() for message in messages):
         raise UserError("the prompt renders to an empty conversation: there is nothing to ask")
@@ -151,6 +160,11 @@ def render(context: Context, template: ChatTemplate, arguments: Mapping[str, Any
     return replace(rendered, notes=(*notes, *rendered.notes))
 
 
+def _without_header(arguments: Mapping[str, Any] | None) -> tuple[dict[str, Any], str]:
+    given = dict(arguments or {})
+    return given, str(given.pop(HEADER, ""))
+
+
 _REPLY = "OK"
 _FINISHED = Conversation((Message("user", "a"), Message("assistant", _REPLY)))
 
@@ -162,7 +176,7 @@ def end_of_turn(template: ChatTemplate, arguments: Mapping[str, Any] | None = No
     """
     try:
         source = _source(template)
-        chat = _Chat(template, _pinned(source or "", PINNED_DATE), dict(arguments or {}))
+        chat = _Chat(template, _pinned(source or "", PINNED_DATE), _without_header(arguments)[0])
         _, reply, after = chat.finished(_FINISHED.messages).rpartition(_REPLY) if source else ("", "", "")
     except Exception:  # a template may object to this conversation in any way; then it tells us nothing
         return ""
@@ -180,6 +194,7 @@ class _Chat:
     template: ChatTemplate
     source: str
     arguments: Mapping[str, Any]
+    header: str = ""
 
     def render(self, messages: Sequence[Message]) -> Rendered:
         """Raises TemplateError where the template objects, _LeftOutError where it drops a turn's text."""
@@ -198,7 +213,7 @@ class _Chat:
         prefill = messages[-1].content if messages[-1].role == "assistant" else ""
         if not prefill.strip():
             messages = [message for message in messages if message.content.strip()]
-            rendered = Rendered(self._apply(messages, source), (), True, opens_turn=True)
+            rendered = self._opened(messages, source)
         else:
             rendered = self._continued(messages, prefill, source)
         for message in messages:
@@ -206,17 +221,35 @@ class _Chat:
                 raise _LeftOutError(f"it leaves out the text of the {message.role} turn")
         return rendered
 
+    def _opened(self, messages: Sequence[Message], source: str) -> Rendered:
+        """The conversation up to where an answer begins, with a note on what the template leaves out or open there."""
+
+        def apply(turns: Sequence[Message], **changes: Any) -> str:
+            return self._apply(turns, source, **changes)
+
+        text = apply(messages)
+        if self.header == AUTO:
+            return Rendered(text + missing_header(messages, text, apply), (), True, opens_turn=True)
+        notes = opening_notes(messages, text, source, apply)
+        if self.header:
+            closes = "</" in self.header or CHANNEL in self.header
+            notes = (THINKING_LEFT,) if THINKING_LEFT in notes and not closes else ()
+        return Rendered(text + self.header, notes, True, opens_turn=True)
+
     def _continued(self, messages: Sequence[Message], prefill: str, source: str) -> Rendered:
         """The last turn left open. Its trailing white space is kept: `apply_chat_template` cuts it off where
-        the template trims contents."""
+        the template trims contents. What a header is put before cannot be the template's to write."""
+        if self.header:
+            opened = self._opened(messages[:-1], source)
+            return replace(opened, text=opened.text + prefill, opens_turn=False)
         try:
             text = self._apply(messages, source, continue_final_message=True)
         except (TemplateError, ValueError):
             text = ""
         if text and text.rstrip().endswith(prefill.strip()):
             return Rendered(text.rstrip() + prefill[len(prefill.rstrip()) :], (), True)
-        opened = self._apply(messages[:-1], source)
-        return Rendered(opened + prefill, (PREFILL_APPENDED,), True)
+        opened = self._opened(messages[:-1], source)
+        return Rendered(opened.text + prefill, (*opened.notes, PREFILL_APPENDED), True)
 
     def _apply(
         self,
@@ -225,6 +258,7 @@ class _Chat:
         *,
         continue_final_message: bool = False,
         add_generation_prompt: bool = True,
+        **changes: Any,
     ) -> str:
         text = self.template.apply_chat_template(
             [{"role": message.role, "content": message.content} for message in messages],
@@ -232,7 +266,7 @@ class _Chat:
             tokenize=False,
             add_generation_prompt=add_generation_prompt and not continue_final_message,
             continue_final_message=continue_final_message,
-            **self.arguments,
+            **{**self.arguments, **changes},
         )
         return str(text)
 

@@ -8,20 +8,28 @@ import polars as pl
 
 from veridical.models.protocol import THINKING_OPEN
 from veridical.prompts.chat import NO_CHAT_TEMPLATE, PREFILL_APPENDED, SYSTEM_FOLDED
+from veridical.prompts.opening import NO_GENERATION_PROMPT, THINKING_LEFT
 from veridical.runs.load import Run
 
 SCORED = ("loglikelihood",)
 ANY = ("loglikelihood", "generate")
 
-_OPEN = "`--generation-header TEXT` puts a text there, and `--template-arg enable_thinking=false` turns thinking off"
+_HEADER = "`--generation-header TEXT` puts a text there"
+_OPEN = f"{_HEADER}, and `--template-arg enable_thinking=false` turns thinking off where the template has that switch"
 
 RENDERING: dict[str, tuple[tuple[str, ...], str]] = {
     NO_CHAT_TEMPLATE: (ANY, "asked as plain text, without a chat template, since its tokenizer has none"),
     SYSTEM_FOLDED: (ANY, "asked with the system text at the head of the user's turn: its chat template takes no other"),
     PREFILL_APPENDED: (ANY, "asked with the beginning of the answer put after what its chat template ends with"),
-    THINKING_OPEN: (
+    NO_GENERATION_PROMPT: (
+        ANY,
+        "put without the header of the answer's turn, since the chat template has no generation prompt: "
+        "`--generation-header auto` adds the header that it has in a finished conversation",
+    ),
+    THINKING_OPEN: (SCORED, f"scored inside an open thinking block, where no answer stands: {_OPEN}"),
+    THINKING_LEFT: (
         SCORED,
-        f"scored inside an open thinking block, where no answer stands: {_OPEN} where the template has such a switch",
+        f"scored where the chat template lets the model think first, so that no answer need stand there: {_OPEN}",
     ),
 }
 """What rendering noted, in which modes that matters, and what to say of it. The order is that of the sentences."""
