@@ -8,10 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
@@ -30,8 +30,10 @@ class Frozen(BaseModel):
 
 def digest(value: object, length: int = 16) -> str:
     """The first `length` hexadecimal digits of SHA-256 over canonical JSON (sorted keys, no spaces)."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:length]
+    return hashlib.sha256(_CANONICAL.encode(value).encode()).hexdigest()[:length]
+
+
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def _check_apart(what: str, labels: Sequence[str]) -> None:
@@ -146,6 +148,18 @@ _LATER = {"all_normalisations": False, "shots": 0, "examples": [], "delimiter": 
 """Fields of suites and prompts that came after the first runs, by default: left at it, they are not in the hash."""
 
 
+def content_digest(content: dict[str, Any]) -> str:
+    """The content hash of a suite as JSON has it; its `items`, and the `members` of its groupings, may be iterators."""
+    for part in (content, *content["prompts"]):
+        for name, default in _LATER.items():
+            if part.get(name, ...) == default:
+                del part[name]
+    content["items"] = sorted(digest(item, length=32) for item in content["items"])
+    for grouping in content["groupings"]:
+        grouping["members"] = sorted(digest(member, length=32) for member in grouping["members"])
+    return digest(content)
+
+
 class Example(Frozen):
     """A solved item that a prompt may show before the item that is asked: its question and its answer.
 
@@ -245,15 +259,7 @@ class Suite(Frozen):
         The order of items and of members does not enter, nor what only describes the suite: a file whose lines
         were shuffled is the same suite.
         """
-        content = self.model_dump(mode="json", exclude={"title", "licence", "citation"})
-        for part in (content, *content["prompts"]):
-            for name, default in _LATER.items():
-                if part.get(name, ...) == default:
-                    del part[name]
-        content["items"] = sorted(digest(item, length=32) for item in content["items"])
-        for grouping in content["groupings"]:
-            grouping["members"] = sorted(digest(member, length=32) for member in grouping["members"])
-        return digest(content)
+        return content_digest(self.model_dump(mode="json", exclude={"title", "licence", "citation"}))
 
     @property
     def columns(self) -> Columns:
@@ -280,6 +286,17 @@ class Suite(Frozen):
     @cached_property
     def by_id(self) -> Mapping[str, Item]:
         return {item.id: item for item in self.items}
+
+    def narrowed(self, kept: Collection[str]) -> Suite:
+        """The suite with the items of these ids alone, and the groupings' members among them, in the suite's order."""
+        groupings = tuple(
+            Grouping(name=grouping.name, members=tuple(m for m in grouping.members if m.item in kept))
+            for grouping in self.groupings
+        )
+        items = tuple(item for item in self.items if item.id in kept)
+        # Built anew, not copied: a copy would carry the cached content hash of the whole suite.
+        parts = {name: getattr(self, name) for name in Suite.model_fields}
+        return Suite(**{**parts, "items": items, "groupings": groupings})
 
     def grouping(self, name: str | None = None) -> Grouping:
         """The grouping of that name, the first without one; singletons where the suite has none.

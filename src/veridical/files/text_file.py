@@ -5,23 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from veridical.errors import UserError
+from veridical.files.binary_file import read_bytes, unreadable
 
-
-def unreadable(path: Path, error: OSError) -> UserError:
-    """The one line for a file of the user's that cannot be read."""
-    if isinstance(error, FileNotFoundError):
-        return UserError(f"{path}: no such file; check the path")
-    if isinstance(error, IsADirectoryError):
-        return UserError(f"{path}: a folder, not a file; give a file in it")
-    return UserError(f"{path}: cannot be read: {error.strerror or error}")
+__all__ = ["decoded", "read_text", "unreadable"]
 
 
 def read_text(path: Path) -> str:
     """A text file's content. Raises UserError where it is missing, a folder, empty or not UTF-8."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise unreadable(path, error) from error
+    return decoded(path, read_bytes(path))
+
+
+def decoded(path: Path, data: bytes) -> str:
+    """The text that a file's content is. Raises UserError where it is empty or not UTF-8."""
     if not data.strip():
         raise UserError(f"{path}: the file is empty")
     if (nul := data.find(b"\0")) >= 0:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from veridical.errors import UserError, unknown
+from veridical.files.pointers import check_pointer_file
 
 PROVIDERS = ("hf", "gguf")
 ALIASES = ("smollm2",)
@@ -89,6 +90,7 @@ def _gguf(spec: str, rest: str) -> Source:
     path = Path(rest).expanduser()
     if not path.is_file():
         raise UserError(f"model {spec!r}: there is no file {path}")
+    check_pointer_file(path)
     if path.read_bytes()[:4] != b"GGUF" if path.stat().st_size < 4 else not _begins_with(path, b"GGUF"):
         raise UserError(f"model {spec!r}: {path} is not a GGUF file (its first bytes are not 'GGUF')")
     return Source(spec, "gguf", str(path.resolve()))
@@ -109,6 +111,9 @@ def _hugging_face(spec: str, rest: str) -> Source:
                 f"model {spec!r}: {path} has a config but no weights (*.safetensors); "
                 "pickled weights (*.bin) are not loaded: convert them with save_pretrained"
             )
+        for file in path.iterdir():
+            if file.name.endswith((*WEIGHTS, ".json", ".model")):
+                check_pointer_file(file)
         return Source(spec, "folder", str(path.resolve()))
     if path.is_file():
         raise UserError(f"model {spec!r}: {path} is a file; name its folder, or gguf/{rest} for a GGUF file")

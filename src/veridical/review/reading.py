@@ -17,6 +17,7 @@ from typing import NoReturn
 import numpy as np
 
 from veridical.errors import UserError
+from veridical.files.binary_file import read_bytes
 from veridical.review.key import NAME, Key
 from veridical.review.krippendorff import MISSING
 from veridical.review.questions import Question
@@ -177,10 +178,7 @@ def _columns(line: Line, cells: Sequence[str], names: Sequence[str]) -> dict[str
 
 
 def _text(path: Path) -> str:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
+    data = read_bytes(path)
     wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     for encoding in ("utf-16",) if wide else ("utf-8-sig", "cp1252"):
         try:

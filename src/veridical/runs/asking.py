@@ -93,7 +93,7 @@ def run(
         raise UserError(f"--max-new-tokens {max_new_tokens}: give 1 or more")
     if not models:
         raise UserError("no model is given: name at least one with --model")
-    plans = _plans(names, wishes, Data(_path(data), _path(data_dir), shots, seed))
+    plans = _plans(names, wishes, Data(_path(data), _path(data_dir), shots, seed, few=limit is not None))
     study = Path(out) if out is not None else default_out(names)
     settings = GenerationSettings(max_new_tokens)
     loading = Loading(dtype, device, batch_tokens, template_args or {})

@@ -133,7 +133,13 @@ class _Follower:
 
         if name in self._written():
             return read(str(self.out / name), Data())[0]
-        data = Data(self.given.data if ask.data else None, self.given.data_dir, ask.shots, self.given.seed)
+        data = Data(
+            self.given.data if ask.data else None,
+            self.given.data_dir,
+            ask.shots,
+            self.given.seed,
+            few=self.given.limit is not None,
+        )
         if name not in benchmarks():
             return read(name, Data(file=data.file))[0]
         try:

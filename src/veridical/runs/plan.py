@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from veridical.errors import UserError, unknown
-from veridical.items import Grouping, Item, Mode, Suite, digest
+from veridical.items import Grouping, Item, Mode, Places, Suite, digest
 from veridical.models.protocol import Query
 from veridical.prompts.template import Context, PlainText, Prompt, TextPair, rotations
 from veridical.runs.shots import with_examples
-from veridical.runs.stored import StoredSuite
 
 MODES: tuple[Mode, ...] = ("loglikelihood", "generate", "classify")
 """The ways in which a model answers here."""
@@ -72,10 +71,18 @@ def take_sets(grouping: Grouping, limit: int, seed: int) -> list[str]:
     Sets are ordered by a hash of their items' content, and taken in turn from each shape (the roles in a
     set), so that telic and atelic sets alternate. A smaller limit's sets are a part of a larger one's.
     """
+    columns = zip(*((member.set, member.item, member.role, member.cluster) for member in grouping.members), strict=True)
+    return _taken(Places(*columns), limit, seed) if grouping.members else []
+
+
+def _taken(places: Places, limit: int, seed: int) -> list[str]:
+    members: dict[str, list[tuple[str, str]]] = {}
+    for name, item, role in zip(places.sets, places.items, places.roles, strict=True):
+        members.setdefault(name, []).append((item, role))
     shapes: dict[tuple[str, ...], list[tuple[str, str]]] = {}
-    for name, members in grouping.sets().items():
-        roles = tuple(sorted(member.role for member in members))
-        rank = digest([seed, sorted(member.item for member in members)])
+    for name, found in members.items():
+        roles = tuple(sorted(role for _, role in found))
+        rank = digest([seed, sorted(item for item, _ in found)])
         shapes.setdefault(roles, []).append((rank, name))
     columns = [sorted(shapes[roles]) for roles in sorted(shapes)]
     longest = max((len(column) for column in columns), default=0)
@@ -85,28 +92,33 @@ def take_sets(grouping: Grouping, limit: int, seed: int) -> list[str]:
 
 def narrow(suite: Suite, item_ids: Iterable[str]) -> Suite:
     """The suite with these items alone, and the groupings' members among them, in the suite's order."""
-    kept = set(item_ids)
-    if isinstance(suite, StoredSuite):
-        return suite.narrowed(kept)
-    groupings = tuple(
-        Grouping(name=grouping.name, members=tuple(m for m in grouping.members if m.item in kept))
-        for grouping in suite.groupings
-    )
-    items = tuple(item for item in suite.items if item.id in kept)
-    # Built anew, not copied: a copy would carry the cached content hash of the whole suite.
-    parts = {name: getattr(suite, name) for name in Suite.model_fields}
-    return Suite(**{**parts, "items": items, "groupings": groupings})
+    return suite.narrowed(frozenset(item_ids))
 
 
 def limited(suite: Suite, limit: int | None, seed: int) -> Suite:
-    """The suite narrowed to `limit` sets of its first grouping, every member kept."""
+    """The suite narrowed to `limit` sets of its first grouping, every member kept.
+
+    An item that is in no set is a set of its own.
+    """
     if limit is None:
         return suite
     if limit < 1:
         raise UserError(f"--limit {limit}: give a number of item sets, 1 or more")
-    grouping = suite.grouping()
-    taken = set(take_sets(grouping, limit, seed))
-    return narrow(suite, (member.item for member in grouping.members if member.set in taken))
+    places = _with_lone_items(suite)
+    taken = set(_taken(places, limit, seed))
+    return narrow(suite, (item for name, item in zip(places.sets, places.items, strict=True) if name in taken))
+
+
+def _with_lone_items(suite: Suite) -> Places:
+    places = suite.places
+    held = set(places.items)
+    alone = [item for item in suite.columns.ids if item not in held]
+    if not alone:
+        return places
+    # Named apart from the sets, whatever those are called.
+    sets = [*(f"set {name}" for name in places.sets), *(f"item {item}" for item in alone)]
+    blank = [""] * len(alone)
+    return Places(sets, [*places.items, *alone], [*places.roles, *blank], [*places.clusters, *blank])
 
 
 def fitting_prompts(suite: Suite, mode: Mode) -> tuple[Prompt, ...]:

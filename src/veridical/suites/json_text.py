@@ -44,17 +44,12 @@ class _Repeated(dict[str, Any]):
 def parse_json(text: str) -> Any:
     """The value that the text holds. Raises json.JSONDecodeError where it is not JSON, else JSONContentError."""
     try:
-        value = json.loads(
-            text,
-            object_pairs_hook=_object,
-            parse_constant=lambda name: _Refused(f"{name} is no JSON number"),
-            parse_int=_integer,
-            parse_float=_float,
-        )
+        value = _DECODER.decode(text)
     except RecursionError as error:
         raise JSONContentError("nested too deeply") from error
-    for fault in _faults(value):
-        raise fault
+    if not _is_flat(value):
+        for fault in _faults(value):
+            raise fault
     return value
 
 
@@ -95,6 +90,19 @@ def _float(digits: str) -> float | _Refused:
     return number if math.isfinite(number) else _Refused(f"{digits} is too large a number")
 
 
+def _is_flat(value: Any) -> bool:
+    """Whether a value is an object of ASCII texts, numbers and truth values: most rows are, and have no fault."""
+    if type(value) is not dict:
+        return False
+    for key, part in value.items():
+        if not (key.isascii() and (part.isascii() if type(part) is str else type(part) in _PLAIN)):
+            return False
+    return True
+
+
+_PLAIN = frozenset((int, float, bool, type(None)))
+
+
 def _faults(value: Any) -> Iterator[JSONContentError]:
     """What must not be there, in the text's order. Not recursive: nesting is one of the things looked for."""
     pending: list[tuple[Any, Path]] = [(value, ())]
@@ -114,6 +122,15 @@ def _faults(value: Any) -> Iterator[JSONContentError]:
         elif isinstance(found, list):
             inner = [(item, (*path, position)) for position, item in enumerate(found)]
         pending += reversed(inner)
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object,
+    parse_constant=lambda name: _Refused(f"{name} is no JSON number"),
+    parse_int=_integer,
+    parse_float=_float,
+)
+"""Made once: what `json.loads` is given it makes anew for every text."""
 
 
 def _half(text: str) -> bool:

@@ -102,12 +102,13 @@ class SuiteSummary:
 @dataclass(frozen=True, slots=True)
 class Data:
     """What the user gives for a suite's items: a file of published data, or a folder of them; `shots` examples before
-    each item, drawn by `seed`."""
+    each item, drawn by `seed`. With `few`, few sets of the suite are asked: items are made when they are asked for."""
 
     file: Path | None = None
     folder: Path | None = None
     shots: int = 0
     seed: int = 0
+    few: bool = False
 
 
 @cache
@@ -131,7 +132,7 @@ def read(name_or_path: str | Path, data: Data) -> tuple[Suite, tuple[str, ...]]:
         from veridical.suites.commonsense.benchmark import benchmark
         from veridical.suites.commonsense.copies import Copy
 
-        built = benchmark(task, Copy(data.file, data.folder), shots=data.shots, seed=data.seed)
+        built = benchmark(task, Copy(data.file, data.folder), shots=data.shots, seed=data.seed, drafted=data.few)
         return built.suite, built.notes
     if data.shots:
         raise UserError(f"--shots {data.shots}: suite {name!r} has no examples to show; benchmarks do")

@@ -11,7 +11,8 @@ from pathlib import Path
 import polars as pl
 
 from veridical.errors import UserError
-from veridical.files.text_file import read_text, unreadable
+from veridical.files.binary_file import read_bytes
+from veridical.files.text_file import read_text
 from veridical.suites.json_text import JSONContentError, parse_json, place
 from veridical.variation.tables import Table, open_table
 
@@ -111,9 +112,7 @@ def _records(table: Table) -> Raw:
 
 def _parquet(path: Path) -> Raw:
     try:
-        frame = pl.read_parquet(path.read_bytes())
-    except OSError as error:
-        raise unreadable(path, error) from error
+        frame = pl.read_parquet(read_bytes(path))
     except pl.exceptions.PolarsError as error:
         raise UserError(f"{path}: no Parquet file: {str(error).splitlines()[0]}") from error
     if nested := [name for name, kind in frame.schema.items() if kind.is_nested() or kind == pl.Binary]:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import IO, Literal, NoReturn
 
 from veridical.errors import UserError
-from veridical.files.text_file import unreadable
+from veridical.files.binary_file import unreadable
+from veridical.files.pointers import check_pointer_file
 from veridical.suites.json_text import JSONContentError, parse_json, place
 
 Kind = Literal["jsonl", "tsv", "csv"]
@@ -76,6 +77,7 @@ def open_table(path: Path, encoding: str | None = None) -> Table:
     separates cells, whichever gives the first line most columns, or what a first line `sep=;` names. Quotation marks
     quote in CSV; in TSV they are text, as in SNLI and MultiNLI.
     """
+    check_pointer_file(path)
     found = _encoding(path, encoding)
     with _opened(path, found) as file:
         first = next((line for line in file if line.strip()), "")

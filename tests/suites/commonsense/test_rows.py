@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 from pathlib import Path
 
 import polars as pl
@@ -102,11 +105,107 @@ def test_a_file_at_fault_is_told_in_one_line(name: str, content: str, told: str,
     assert str(path) in str(error.value)
 
 
-def test_cp1252_is_told_with_its_line(tmp_path: Path) -> None:
+def test_a_table_that_is_not_utf8_is_read_as_cp1252_and_said(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
-    path.write_bytes("goal\nplain\ncafé\n".encode("cp1252"))
+    path.write_bytes("goal\nplain\ncafé “x”\n".encode("cp1252"))
+    notes: list[str] = []
+    assert [row.values["goal"] for row in read_rows(path, notes)] == ["plain", "café “x”"]
+    assert notes == [f"{path}: not UTF-8; read as cp1252"]
+
+
+def test_utf8_that_is_damaged_is_not_taken_for_cp1252(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes("goal\ncafé\n".encode() + "naïve".encode()[:3])
     with pytest.raises(UserError, match=r"line 3: not UTF-8 text"):
         read_rows(path)
+
+
+def test_json_lines_that_are_not_utf8_are_refused_with_their_line(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes('{"goal": "plain"}\n{"goal": "café"}\n'.encode("cp1252"))
+    with pytest.raises(UserError, match=r"line 2: not UTF-8 text"):
+        read_rows(path)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("name", ["rows.csv", "rows.tsv"])
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_table_is_read_whatever_separates_its_cells(
+    delimiter: str, name: str, ends: str, encoding: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    lines = ["goal|label|why", '"boil; or fry, it|x"|1|', "fry|2|café", ""]
+    table = ends.join(line if '"' in line else line.replace("|", delimiter) for line in lines).replace(
+        '"|1|', f'"{delimiter}1{delimiter}'
+    )
+    path.write_bytes(table.encode(encoding))
+    assert [dict(row.values) for row in read_rows(path)] == [
+        {"goal": "boil; or fry, it|x", "label": "1", "why": ""},
+        {"goal": "fry", "label": "2", "why": "café"},
+    ]
+
+
+def test_a_first_line_may_name_the_delimiter(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("sep=;\ngoal;label\na, b;1\n")
+    assert [dict(row.values) for row in read_rows(path)] == [{"goal": "a, b", "label": "1"}]
+
+
+@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz", ".zst"])
+def test_compressed_files_are_read(ending: str, tmp_path: Path) -> None:
+    text = b'{"goal": "boil it"}\n{"goal": "caf\xc3\xa9"}\n'
+    compress = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+    if ending == ".zst":
+        pyarrow = pytest.importorskip("pyarrow")
+        data = pyarrow.compress(text, codec="zstd", asbytes=True)
+    else:
+        data = compress[ending](text)
+    path = tmp_path / f"rows.jsonl{ending}"
+    path.write_bytes(data)
+    assert [row.values["goal"] for row in read_rows(path)] == ["boil it", "café"]
+    path.write_bytes(data[:20])
+    with pytest.raises(UserError, match=f"not a {ending} file"):
+        read_rows(path)
+
+
+def test_arrow_files_are_read_as_arrow_streams_are(tmp_path: Path) -> None:
+    path = tmp_path / "rows.arrow"
+    pl.DataFrame(ROWS).write_ipc(path)
+    assert [dict(row.values) for row in read_rows(path)] == ROWS
+
+
+LFS = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'4d7a2146' * 8}\nsize 12345\n"
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".json", ".csv", ".tsv", ".parquet", ".arrow", ".jsonl.gz"])
+def test_a_pointer_of_git_lfs_is_named_with_the_way_to_the_file(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"rows{ending}"
+    path.write_text(LFS)
+    with pytest.raises(UserError, match=r"a Git LFS pointer, not the data themselves; run 'git lfs pull' in"):
+        read_rows(path)
+
+
+def test_pointers_of_git_annex_are_named_with_the_way_to_the_file(tmp_path: Path) -> None:
+    path, link = tmp_path / "rows.csv", tmp_path / "link.csv"
+    path.write_text("/annex/objects/SHA256E-s1234--abcdef.csv\n")
+    link.symlink_to(".git/annex/objects/f8/x9/SHA256E-s1234--abcdef.csv/SHA256E-s1234--abcdef.csv")
+    for one in (path, link):
+        with pytest.raises(UserError, match=rf"a git-annex pointer, .*'git annex get {one.name}'"):
+            read_rows(one)
+
+
+@pytest.mark.parametrize(
+    "cell", ["['a b', \"it's\"]", "['a b' \"it's\"]", '["a b", "it\'s"]', "['a b'\n \"it's\"]", "['a b', 'it\\'s']"]
+)
+def test_lists_are_read_as_json_and_as_python_writes_them(cell: str) -> None:
+    assert Row({"choices": cell}, "f", "line 1").texts("choices") == ("a b", "it's")
+
+
+@pytest.mark.parametrize("cell", ["[1, 2]", "['a', 2]", "a, b", "{'a': 1}", "[" * 10_000])
+def test_what_is_no_list_of_texts_is_refused(cell: str) -> None:
+    with pytest.raises(UserError, match="a list"):
+        Row({"choices": cell}, "f", "line 1").texts("choices")
 
 
 def test_a_missing_or_blank_field_is_told_with_file_line_and_field(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 from pydantic_core import from_json
 
 from veridical.errors import UserError
+from veridical.files.pointers import check_pointer_file
 from veridical.runs.provenance import SourceFile
 
 CUT_OFF = "cut off at the end of the file"
@@ -162,6 +163,7 @@ def _opened(path: Path) -> BinaryIO:
     try:
         if path.is_dir():
             raise UserError(f"{path} is a folder where a file is expected")
+        check_pointer_file(path)
         return path.open("rb")
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}") from error

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pydantic import ValidationError
 
 from veridical.items import Choice, Factor, Grouping, Item, Member, Suite, digest
 from veridical.prompts.template import Prompt
-from veridical.suites.commonsense.rows import Row
+from veridical.suites.commonsense.row import Row, RowError
 from veridical.suites.commonsense.task import Gold, Sets, Task, text
+from veridical.suites.drafted import Draft, DraftedItems, DraftedSuite, Option, drafted_places
 
 MEASURES = "benchmark"
 PROMPT = "zero-shot"
+MOST_LACKING = 0.3
+"""Share of the rows that may lack something and be left out; of more, the first is an error: it is another file than
+was meant, or another split. The number is ours."""
+MOST_AT_FAULT = 0.05
+"""Share of the rows that may be wrong and be left out; of more, the first is an error. The number is ours: labels
+counted from another number than the definition's put a quarter of the rows or more out of range."""
 
 Place = tuple[str, str, str]
 """Set, role in it, and cluster above it."""
@@ -22,44 +29,70 @@ Place = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A row that is asked, as an item, with its places in each of the task's groupings."""
+    """A row that is asked, as the draft of an item, with its places in each of the task's groupings."""
 
     row: Row
-    item: Item
+    draft: Draft
     places: tuple[tuple[Place, ...], ...]
+
+    @property
+    def item(self) -> Item:
+        """The item. Raises RowError where there can be no such one."""
+        try:
+            return self.draft.item()
+        except ValidationError as error:
+            self.row.fail(error.errors()[0]["msg"].removeprefix("Value error, "))
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A suite, and what is to be told of how its rows became items."""
+    """A suite, and notes on how its rows became items."""
 
     suite: Suite
     notes: tuple[str, ...] = field(default=())
 
 
-def asked_items(task: Task, rows: Sequence[Row]) -> list[Asked]:
-    """The rows that a task asks, as items: unpacked, without those set aside and those that it does not keep.
+def asked_items(task: Task, rows: Sequence[Row]) -> tuple[list[Asked], tuple[str, ...]]:
+    """The rows that a task asks, as drafts of items, and lines that say how many rows are left out, and why.
 
-    Raises UserError where a row is at fault, naming file, line and field.
+    Left out are what the definition sets aside, and rows that lack something or are wrong where these are few
+    (`MOST_LACKING`, `MOST_AT_FAULT`). Raises UserError, naming file, line and field, where they are more.
     """
     found: list[Asked] = []
+    reasons: Counter[str] = Counter()
+    faults: list[RowError] = []
     for published in task.prepare(rows):
-        if task.aside(published):
+        try:
+            if reason := task.aside(published):
+                reasons[reason] += 1
+                continue
+            unpacked = list(task.unpack(published))
+        except RowError as error:
+            faults.append(error)
             continue
-        for row in task.unpack(published):
-            if task.keep(row):
-                item = _item(task, row)
-                found.append(Asked(row, item, tuple(_places(sets, row, item) for sets in task.sets)))
-    return found
+        for row in unpacked:
+            try:
+                if task.keep(row):
+                    draft = _draft(task, row)
+                    found.append(Asked(row, draft, tuple(_places(sets, row, draft) for sets in task.sets)))
+            except RowError as error:
+                faults.append(error)
+    tried = len(found) + len(faults)
+    for lacking, most in ((False, MOST_AT_FAULT), (True, MOST_LACKING)):
+        some = [error for error in faults if error.lacking is lacking]
+        if len(some) > most * tried:
+            raise some[0]
+    return found, _left_out(task, len(found) + len(faults) + reasons.total(), reasons, faults)
 
 
-def left_aside(task: Task, rows: Sequence[Row]) -> tuple[str, ...]:
-    """A line that says how many published rows are not asked, by reason; none where all are."""
-    reasons = Counter(reason for row in rows if (reason := task.aside(row)))
-    if not reasons:
-        return ()
-    told = ", ".join(f"{reason} ({n})" for reason, n in reasons.most_common())
-    return (f"{task.name}: {reasons.total()} of {len(rows)} rows are left aside: {told}",)
+def _left_out(task: Task, n_rows: int, reasons: Counter[str], faults: Sequence[RowError]) -> tuple[str, ...]:
+    notes = []
+    for why, counts in (("are left aside", reasons), ("cannot be asked", Counter(one.reason for one in faults))):
+        if counts:
+            listed = ", ".join(f"{reason} ({n})" for reason, n in counts.most_common())
+            first = f"; the first: {faults[0]}" if counts is not reasons else ""
+            notes.append(f"{task.name}: {counts.total()} of {n_rows} rows {why}: {listed}{first}")
+    return tuple(notes)
 
 
 def once(task: Task, asked: Sequence[Asked]) -> tuple[list[Asked], tuple[str, ...]]:
@@ -69,7 +102,7 @@ def once(task: Task, asked: Sequence[Asked]) -> tuple[list[Asked], tuple[str, ..
     """
     rows: dict[str, list[Asked]] = {}
     for one in asked:
-        rows.setdefault(one.item.id, []).append(one)
+        rows.setdefault(one.draft.id, []).append(one)
     items = [_together(found) for found in rows.values()]
     notes = []
     if repeated := [found for found in rows.values() if len(found) > 1]:
@@ -86,18 +119,19 @@ def once(task: Task, asked: Sequence[Asked]) -> tuple[list[Asked], tuple[str, ..
 
 def _contradictions(items: Sequence[Asked]) -> list[tuple[Asked, Asked]]:
     """Items that ask what an earlier one asks, of the same choices in any order, and have another gold text."""
-    earlier: dict[str, Asked] = {}
+    earlier: dict[object, Asked] = {}
     found = []
     for one in items:
-        texts = sorted((choice.context or "", choice.continuation) for choice in one.item.choices)
-        first = earlier.setdefault(digest([dict(one.item.fields), texts]), one)
-        if first is not one and _gold_texts(first.item).isdisjoint(_gold_texts(one.item)):
+        fields, choices = one.draft.fields.items(), one.draft.choices
+        texts = tuple(sorted((option.context or "", option.continuation) for option in choices))
+        first = earlier.setdefault((*fields, texts), one)
+        if first is not one and _gold_texts(first.draft).isdisjoint(_gold_texts(one.draft)):
             found.append((first, one))
     return found
 
 
-def _gold_texts(item: Item) -> set[tuple[str, str]]:
-    return {(choice.context or "", choice.continuation) for choice in item.choices if choice.label in item.gold}
+def _gold_texts(draft: Draft) -> set[tuple[str, str]]:
+    return {(option.context or "", option.continuation) for option in draft.choices if option.label in draft.gold}
 
 
 def _together(rows: Sequence[Asked]) -> Asked:
@@ -106,37 +140,62 @@ def _together(rows: Sequence[Asked]) -> Asked:
         return first
     agreed = {
         name: value
-        for name, value in first.item.factors.items()
-        if all(other.item.factors.get(name) == value for other in others)
+        for name, value in first.draft.factors.items()
+        if all(other.draft.factors.get(name) == value for other in others)
     }
     places = tuple(
         tuple({place[0]: place for one in reversed(rows) for place in one.places[number]}.values())[::-1]
         for number in range(len(first.places))
     )
-    return replace(first, item=first.item.model_copy(update={"factors": agreed}), places=places)
+    return replace(first, draft=replace(first.draft, factors=agreed), places=places)
 
 
-def suite_of(task: Task, asked: Sequence[Asked], *, name: str = "") -> Suite:
-    """The suite of items that are distinct."""
-    groupings = tuple(
-        _grouping(sets.name, ((one.item.id, place) for one in asked for place in one.places[number]))
-        for number, sets in enumerate(task.sets)
-    )
-    labels = dict.fromkeys(choice.label for one in asked for choice in one.item.choices)
+def suite_of(task: Task, asked: Sequence[Asked], *, drafted: bool = False) -> Suite:
+    """The suite of items that are distinct, without the sets that no item is in.
+
+    With `drafted` its items are made when they are asked for.
+    """
+    groupings = {sets.name: _members(asked, number) for number, sets in enumerate(task.sets)}
+    groupings = {name: members for name, members in groupings.items() if members}
+    labels = dict.fromkeys(option.label for one in asked for option in one.draft.choices)
+    head = {
+        "name": task.name,
+        "version": task.version,
+        "title": task.title,
+        "licence": task.licence,
+        "citation": task.citation,
+        "labels": tuple(sorted(labels, key=_order(task.labels))),
+        "measures": MEASURES,
+        "normalisation": task.normalisation,
+        "all_normalisations": True,
+        "prompts": (prompt_of(task),),
+    }
+    if drafted:
+        places = {name: drafted_places(members) for name, members in groupings.items()}
+        return DraftedSuite(**head, items=DraftedItems(tuple(one.draft for one in asked)), drafted=places)
     return Suite(
-        name=name or task.name,
-        version=task.version,
-        title=task.title,
-        licence=task.licence,
-        citation=task.citation,
-        labels=tuple(sorted(labels, key=_order(task.labels))),
-        measures=MEASURES,
-        normalisation=task.normalisation,
-        all_normalisations=True,
-        prompts=(prompt_of(task),),
-        groupings=groupings,
+        **head,
+        groupings=tuple(
+            Grouping(
+                name=name,
+                members=tuple(
+                    Member(set=at, item=item, role=role, cluster=cluster) for at, item, role, cluster in members
+                ),
+            )
+            for name, members in groupings.items()
+        ),
         items=tuple(one.item for one in asked),
     )
+
+
+def without_sets(task: Task, asked: Sequence[Asked]) -> tuple[str, ...]:
+    """Lines that name the sets of the task that no item is in."""
+    empty = [
+        sets.name
+        for number, sets in enumerate(task.sets)
+        if sets.set is not None and not any(one.places[number] for one in asked)
+    ]
+    return tuple(f"{task.name}: no row says to which {name} set it belongs: no such sets are judged" for name in empty)
 
 
 def prompt_of(task: Task) -> Prompt:
@@ -148,34 +207,30 @@ def _order(labels: Sequence[str]) -> Callable[[str], int]:
     return lambda label: places.get(label, len(places))
 
 
-def _grouping(name: str, places: Iterable[tuple[str, Place]]) -> Grouping:
-    members = (Member(set=at[0], role=at[1], cluster=at[2], item=item) for item, at in places)
-    return Grouping(name=name, members=tuple(members))
+def _members(asked: Sequence[Asked], number: int) -> list[tuple[str, str, str, str]]:
+    return [(name, one.draft.id, role, cluster) for one in asked for name, role, cluster in one.places[number]]
 
 
-def _places(sets: Sets, row: Row, item: Item) -> tuple[Place, ...]:
+def _places(sets: Sets, row: Row, item: Draft) -> tuple[Place, ...]:
     name = item.id if sets.set is None else text(sets.set, row).strip()
     role, cluster = ("" if cell is None else text(cell, row).strip() for cell in (sets.role, sets.cluster))
     return ((name, role, cluster),) if name else ()
 
 
-def _item(task: Task, row: Row) -> Item:
+def _draft(task: Task, row: Row) -> Draft:
     published = task.choices(row)
     order = _order_of(published) if task.shuffle else range(len(published))
-    try:
-        choices = _choices(task.labels, [published[place] for place in order], row)
-        labels = {place: choice.label for place, choice in zip(order, choices, strict=True)}
-        return Item(
-            fields={name: text(cell, row) for name, cell in task.fields.items()},
-            choices=choices,
-            gold=_gold(task.gold, labels, row, task.files.label),
-            golds={name: _gold(gold, labels, row, task.files.label) for name, gold in task.golds.items()},
-            human=task.human(row) if task.human else {},
-            factors=_factors(task, row),
-            name=text(task.id, row) if task.id else row.place,
-        )
-    except ValidationError as error:
-        row.fail(error.errors()[0]["msg"].removeprefix("Value error, "))
+    choices = _choices(task.labels, [published[place] for place in order], row)
+    labels = {place: option.label for place, option in zip(order, choices, strict=True)}
+    return Draft.of(
+        fields={name: text(cell, row) for name, cell in task.fields.items()},
+        choices=choices,
+        gold=_gold(task.gold, labels, row, task.files.label),
+        golds={name: _gold(gold, labels, row, task.files.label) for name, gold in task.golds.items()},
+        human=task.human(row) if task.human else {},
+        factors=_factors(task, row),
+        name=text(task.id, row) if task.id else row.place,
+    )
 
 
 def _factors(task: Task, row: Row) -> dict[str, Factor]:
@@ -188,16 +243,22 @@ def _factors(task: Task, row: Row) -> dict[str, Factor]:
 def _order_of(choices: Sequence[str | Choice]) -> list[int]:
     """An order of the choices that depends on their texts and not on where they stood."""
     texts = [choice if isinstance(choice, str) else f"{choice.context}{choice.continuation}" for choice in choices]
-    return sorted(range(len(texts)), key=lambda place: digest([texts[place], sorted(texts)]))
+    together = sorted(texts)
+    ranks = [digest([text, together]) for text in texts]
+    return sorted(range(len(texts)), key=ranks.__getitem__)
 
 
-def _choices(labels: Sequence[str], found: Sequence[str | Choice], row: Row) -> tuple[Choice, ...]:
+def _choices(labels: Sequence[str], found: Sequence[str | Choice], row: Row) -> tuple[Option, ...]:
     if len(found) > len(labels):
         row.fail(f"{len(found)} choices, and there are {len(labels)} labels for them")
-    return tuple(
-        choice if isinstance(choice, Choice) else Choice(label=label, continuation=choice)
+    options = tuple(
+        Option(label, choice) if isinstance(choice, str) else Option(choice.label, choice.continuation, choice.context)
         for label, choice in zip(labels, found, strict=False)
     )
+    if empty := next((option for option in options if not option.continuation), None):
+        message = f"choice {empty.label!r} has an empty continuation: there is nothing to score"
+        row.fail(message, reason="an empty choice", lacking=True)
+    return options
 
 
 def _gold(gold: Gold, labels: Mapping[int, str], row: Row, field: str) -> tuple[str, ...]:

@@ -8,8 +8,10 @@ from itertools import chain
 from pathlib import Path
 
 from veridical.errors import UserError
+from veridical.files.binary_file import plain_name
 from veridical.loggers import errors_alone
-from veridical.suites.commonsense.rows import FORMATS, Row, read_rows, read_values, rows_of, with_values
+from veridical.suites.commonsense.row import Row
+from veridical.suites.commonsense.rows import FORMATS, read_rows, read_values, rows_of, with_values
 from veridical.suites.commonsense.task import Beside, Files, Hub, Listed, Task
 
 
@@ -26,20 +28,23 @@ class Copy:
             raise UserError(f"--data-dir {self.folder}: {what}")
 
 
-def asked_rows(task: Task, copy: Copy) -> list[Row]:
-    """The rows that are asked, as published. Raises UserError where they are not to be had."""
-    rows = _published(task, copy)
+def asked_rows(task: Task, copy: Copy, notes: list[str] | None = None) -> list[Row]:
+    """The rows that are asked, as published; how they were read is added to `notes`.
+
+    Raises UserError where they are not to be had.
+    """
+    rows = _published(task, copy, [] if notes is None else notes)
     beside = task.files.beside
     return rows if beside is None else _with_originals(rows, beside, copy)
 
 
-def _published(task: Task, copy: Copy) -> list[Row]:
+def _published(task: Task, copy: Copy, notes: list[str]) -> list[Row]:
     listed = task.files.listed
     if listed is not None and (lists := _lists(task, listed, copy)):
         return _listed(lists[0], listed, copy)
     paths = _paths(task, copy, task.files.names)
     if paths:
-        return [row for path in paths for row in read_labelled(path, task.files)]
+        return [row for path in paths for row in read_labelled(path, task.files, notes)]
     if copy.folder is not None:
         raise UserError(
             f"{task.name}: none of its files is in {copy.folder}; looked for {_looked_for(task)}; "
@@ -61,14 +66,14 @@ def training_rows(task: Task, copy: Copy) -> list[Row] | None:
     return None
 
 
-def read_labelled(path: Path, files: Files) -> list[Row]:
+def read_labelled(path: Path, files: Files, notes: list[str] | None = None) -> list[Row]:
     """A file's rows with their labels, from the file beside it where the rows have none."""
-    rows = read_rows(path)
+    rows = read_rows(path, notes)
     if files.label_too:
         rows = [_renamed(row, files.label_too, files.label) for row in rows]
     if not files.labels or any(files.label in row.values for row in rows):
         return rows
-    beside = path.with_name(files.labels.format(stem=path.stem))
+    beside = path.with_name(files.labels.format(stem=plain_name(path).stem))
     if not beside.is_file():
         raise UserError(f"{path}: its rows have no field {files.label!r}, and there is no {beside.name} beside it")
     return with_values(rows, beside, files.label)
@@ -102,10 +107,15 @@ def _listed(path: Path, listed: Listed, copy: Copy) -> list[Row]:
 
 
 def _with_originals(rows: Sequence[Row], beside: Beside, copy: Copy) -> list[Row]:
+    if all(map(beside.unless, rows)):
+        return list(rows)
     folder = copy.file.parent if copy.file else copy.folder
     originals = asked_rows(beside.of, Copy(folder=folder))
     found = []
     for row in rows:
+        if beside.unless(row):
+            found.append(row)
+            continue
         number = row.whole(beside.by)
         if not 0 <= number < len(originals):
             row.fail(
@@ -131,7 +141,7 @@ def _paths(task: Task, copy: Copy, names: Sequence[str]) -> list[Path]:
     ):
         matching = (path for name in wanted for path in sorted(folder.glob(name)) if path.is_file())
         if found := list(dict.fromkeys(matching)):
-            found = [path for path in found if path.suffix.lower() in (*FORMATS, *LISTS)] or found
+            found = [path for path in found if plain_name(path).suffix.lower() in (*FORMATS, *LISTS)] or found
             return found if task.files.every else found[:1]
     return []
 

@@ -22,11 +22,11 @@ def examples(
     by_unit: defaultdict[Hashable, list[str]] = defaultdict(list)
     for one in asked:
         for unit in _units(one):
-            by_unit[unit].append(one.item.id)
+            by_unit[unit].append(one.draft.id)
     taken: list[Example] = []
     lacking: Counter[str] = Counter()
-    distinct = {one.item.id: one for one in pool if one.item.gold}
-    for one in sorted(distinct.values(), key=lambda one: digest([seed, one.item.id])):
+    distinct = {one.draft.id: one for one in pool if one.draft.gold}
+    for one in sorted(distinct.values(), key=lambda one: digest([seed, one.draft.id])):
         withheld = dict.fromkeys(item for unit in _units(one) for item in by_unit[unit])
         taken.append(Example(text=_solved(prompt, one.item), withheld=tuple(withheld)))
         lacking.update(list(withheld))
@@ -39,7 +39,7 @@ def examples(
 
 
 def _units(one: Asked) -> Iterator[Hashable]:
-    yield one.item.id
+    yield one.draft.id
     for grouping, places in enumerate(one.places):
         for name, _, cluster in places:
             yield grouping, "set", name

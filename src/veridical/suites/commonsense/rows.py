@@ -1,105 +1,41 @@
-"""Rows of published files, whatever their format, and what a row is asked for.
-
-JSON Lines, JSON, CSV, TSV, Parquet, Arrow, and plain lists of one value a line. A row knows where it stands, so that
-whatever it lacks is told with file, line and field.
-"""
+"""Rows of published files, whatever their format: JSON Lines, JSON, CSV, TSV, Parquet, Arrow, plain lists of values."""
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from veridical.errors import UserError
-from veridical.files.text_file import read_text, unreadable
+from veridical.files.binary_file import ENDINGS, plain_name, read_bytes
+from veridical.files.text_file import read_text
+from veridical.suites.commonsense.delimited import read_table
+from veridical.suites.commonsense.row import Row
 from veridical.suites.json_text import JSONContentError, kind, parse_json, place
 
-LONGEST = 300
-"""Characters of a message on a row; of a longer one the beginning and the end are told."""
+Reader = Callable[[Path, list[str]], Iterator[Row]]
+_ARROW_FILE = b"ARROW1"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row's values by field. `source` is the file (or the hub's name), `place` where the row is in it (`line 3`),
-    `number` how many rows stand before it. `beside` says of a field that comes from another file where it is there."""
+def read_rows(path: Path, notes: list[str] | None = None) -> list[Row]:
+    """The rows of a file, by what its name ends in. What is worth knowing of how it was read is added to `notes`.
 
-    values: Mapping[str, Any]
-    source: str
-    place: str
-    number: int = 0
-    beside: Mapping[str, str] = field(default_factory=dict)
-
-    def fail(self, message: str, field: str = "") -> NoReturn:
-        """Raise UserError for this row, or for its line in the file that the field comes from."""
-        named = f", field {field!r}" if field else ""
-        if len(message) > LONGEST:  # what stands in the cell may be a whole text
-            message = f"{message[: LONGEST // 2]} … {message[-LONGEST // 2 :]}"
-        raise UserError(f"{self.beside.get(field) or f'{self.source}, {self.place}{named}'}: {message}")
-
-    def has(self, field: str) -> bool:
-        """Whether the field is there and not blank."""
-        value = self.values.get(field)
-        return value is not None and not (isinstance(value, str) and not value.strip())
-
-    def value(self, field: str) -> Any:
-        """Whatever the field holds. Raises UserError where it is missing or blank."""
-        if field not in self.values:
-            self.fail(f"there is no such field; the row has {_listed(self.values)}", field)
-        if not self.has(field):
-            self.fail("it is blank", field)
-        return self.values[field]
-
-    def text(self, field: str) -> str:
-        """The field as text, a number as it is written. Raises UserError where it is missing, blank or a list."""
-        value = self.value(field)
-        if isinstance(value, list | dict):
-            self.fail(f"text is needed, this is {kind(value)}", field)
-        return value if isinstance(value, str) else str(value)
-
-    def maybe(self, field: str) -> str:
-        """The field as text; empty where it is missing or blank."""
-        return self.text(field) if self.has(field) else ""
-
-    def texts(self, field: str) -> tuple[str, ...]:
-        """The field as a list of texts (in CSV: written as JSON)."""
-        value = self.value(field)
-        if isinstance(value, str):
-            try:
-                value = json.loads(value)
-            except ValueError:
-                self.fail("a list is needed, this is text", field)
-        if not isinstance(value, list) or not all(isinstance(part, str) and part.strip() for part in value):
-            self.fail("a list of texts is needed, none of them blank", field)
-        return tuple(value)
-
-    def whole(self, field: str) -> int:
-        """The field as a whole number (`1`, `"1"`, `1.0`)."""
-        text = self.text(field).strip()
-        try:
-            number = float(text)
-        except ValueError:
-            number = 0.5
-        if not number.is_integer():
-            self.fail(f"a whole number is needed, this is {text!r}", field)
-        return int(number)
-
-    def having(self, **values: Any) -> Row:
-        """The row with these values added, or in place of its own."""
-        return replace(self, values={**self.values, **values})
-
-
-def read_rows(path: Path) -> list[Row]:
-    """The rows of a file, by what its name ends in. Raises UserError where it is no such file, or is at fault."""
-    reader = FORMATS.get(path.suffix.lower())
+    Raises UserError where it is no such file, or is at fault.
+    """
+    ending = plain_name(path).suffix.lower()
+    reader = FORMATS.get(ending)
     if path.is_dir():
         raise UserError(f"{path}: a folder, not a file; give it as --data-dir")
     if reader is None:
-        raise UserError(f"{path}: unknown kind of file {path.suffix!r}; these are read: {', '.join(FORMATS)}")
-    rows = [replace(row, number=number) for number, row in enumerate(reader(path))]
+        kinds = f"{', '.join(FORMATS)}, and these compressed ({', '.join(ENDINGS)})"
+        raise UserError(f"{path}: unknown kind of file {ending!r}; these are read: {kinds}")
+    rows = [
+        Row(row.values, row.source, row.place, number)
+        for number, row in enumerate(reader(path, [] if notes is None else notes))
+    ]
     if not rows:
         raise UserError(f"{path}: no rows")
     return rows
@@ -108,7 +44,7 @@ def read_rows(path: Path) -> list[Row]:
 def read_values(path: Path) -> list[str]:
     """The values of a list: one a line (blank lines at the end do not count), or a JSON list."""
     text = read_text(path)
-    if path.suffix.lower() == ".json":
+    if plain_name(path).suffix.lower() == ".json":
         values = _parsed(path, text, "the file", "")
         if not isinstance(values, list) or any(isinstance(value, list | dict) for value in values):
             raise UserError(f"{path}: a list of values is needed")
@@ -137,7 +73,7 @@ def with_values(rows: Sequence[Row], path: Path, field: str) -> list[Row]:
     ]
 
 
-def _json_lines(path: Path) -> Iterator[Row]:
+def _json_lines(path: Path, notes: list[str]) -> Iterator[Row]:
     text = read_text(path)
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     for number, line in lines:
@@ -146,11 +82,11 @@ def _json_lines(path: Path) -> Iterator[Row]:
         yield _row(path, values, f"line {number}")
 
 
-def _json(path: Path) -> Iterator[Row]:
+def _json(path: Path, notes: list[str]) -> Iterator[Row]:
     text = read_text(path)
     lines = text.lstrip().split("\n", 2)
     if len(lines) > 1 and lines[0].startswith("{") and _is_object(lines[0]) and lines[1].lstrip().startswith("{"):
-        yield from _json_lines(path)  # JSON Lines by another name
+        yield from _json_lines(path, notes)  # JSON Lines by another name
         return
     for name, values in _records(_parsed(path, text, "the file", "")):
         yield _row(path, values, f"record {name}")
@@ -191,37 +127,22 @@ def _row(path: Path, values: Any, where: str) -> Row:
     return Row(values, str(path), where)
 
 
-def _delimited(delimiter: str) -> Callable[[Path], Iterator[Row]]:
-    def read(path: Path) -> Iterator[Row]:
-        # Cells may hold line breaks: the line told is the one on which the row ends.
-        lines = csv.reader(io.StringIO(read_text(path), newline=""), delimiter=delimiter, strict=True)
-        try:
-            header = [name.strip() for name in next(lines)]
-            if len(set(header)) < len(header):
-                twice = next(name for place, name in enumerate(header) if name in header[:place])
-                raise UserError(f"{path}, line 1: two columns are called {twice!r}")
-            for cells in lines:
-                if not any(cell.strip() for cell in cells):
-                    continue
-                if len(cells) != len(header):
-                    raise UserError(f"{path}, line {lines.line_num}: {len(cells)} cells for {len(header)} columns")
-                yield Row(dict(zip(header, cells, strict=True)), str(path), f"line {lines.line_num}")
-        except csv.Error as error:
-            raise UserError(f"{path}, line {lines.line_num}: {error}; is a quotation mark left open?") from error
-
-    return read
+def _separated(usual: str) -> Reader:
+    return lambda path, notes: read_table(path, usual, notes)
 
 
-def _columnar(name: str, reader: str) -> Callable[[Path], Iterator[Row]]:
-    def read(path: Path) -> Iterator[Row]:
+def _columnar(name: str, reader: str) -> Reader:
+    def read(path: Path, notes: list[str]) -> Iterator[Row]:
         import polars as pl
 
+        data = read_bytes(path)
+        # Arrow has two forms: the stream that datasets writes, and the file, which has its name at its head.
+        function = pl.read_ipc if reader == "read_ipc_stream" and data.startswith(_ARROW_FILE) else getattr(pl, reader)
         try:
-            frame = getattr(pl, reader)(io.BytesIO(path.read_bytes()))
-        except OSError as error:
-            raise unreadable(path, error) from error
-        except pl.exceptions.PolarsError as error:
-            raise UserError(f"{path}: not {name}: {str(error).splitlines()[0]}") from error
+            frame = function(io.BytesIO(data))
+        except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            told = (str(error).splitlines() or [type(error).__name__])[0]
+            raise UserError(f"{path}: not {name}, or cut off: {told}") from error
         yield from rows_of(frame.iter_rows(named=True), str(path))
 
     return read
@@ -233,17 +154,11 @@ def rows_of(records: Iterable[Mapping[str, Any]], source: str) -> Iterator[Row]:
         yield Row(values, source, f"row {number + 1}", number)
 
 
-def _listed(names: Iterable[str]) -> str:
-    shown = [str(name) for name in names]
-    more = f" and {len(shown) - 12} more" if len(shown) > 12 else ""
-    return ", ".join(shown[:12]) + more if shown else "none"
-
-
-FORMATS: Mapping[str, Callable[[Path], Iterable[Row]]] = {
+FORMATS: Mapping[str, Reader] = {
     ".jsonl": _json_lines,
     ".json": _json,
-    ".csv": _delimited(","),
-    ".tsv": _delimited("\t"),
+    ".csv": _separated(","),
+    ".tsv": _separated("\t"),
     ".parquet": _columnar("a Parquet file", "read_parquet"),
     ".arrow": _columnar("an Arrow stream, as the library datasets writes it", "read_ipc_stream"),
 }

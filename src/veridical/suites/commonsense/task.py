@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from veridical.items import Choice, Factor
-from veridical.suites.commonsense.rows import Row
+from veridical.suites.commonsense.row import Row
 
 Cell = str | Callable[[Row], str]
 """A text of a row: the name of its column, or a function."""
@@ -79,11 +79,13 @@ class Listed:
 class Beside:
     """Rows that rework another benchmark's: each gets that row's fields, under `original.FIELD`.
 
-    The row's own field `by` is the number (from 0) of the row that it reworks.
+    The row's own field `by` is the number (from 0) of the row that it reworks. A row for which `unless` holds has its
+    original in itself.
     """
 
     of: Task
     by: str
+    unless: Callable[[Row], bool] = lambda row: False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ Rows as in `data/*.jsonl` of github.com/alexwarstadt/blimp (Warstadt et al. 2020
 
 from __future__ import annotations
 
-from veridical.suites.commonsense.rows import Row
+from veridical.suites.commonsense.row import Row
 from veridical.suites.commonsense.task import Files, Hub, Sets, Task, columns
 
 PARADIGMS = (

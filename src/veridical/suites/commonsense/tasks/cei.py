@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import PurePath
 
-from veridical.suites.commonsense.rows import Row
+from veridical.suites.commonsense.row import Row
 from veridical.suites.commonsense.task import Files, Task, fixed, named
 
 EMOTIONS = ("joy", "trust", "fear", "surprise", "sadness", "disgust", "anger", "anticipation")

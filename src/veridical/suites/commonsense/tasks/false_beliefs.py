@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from veridical.suites.commonsense.rows import Row
+from veridical.suites.commonsense.row import Row
 from veridical.suites.commonsense.task import Files, Sets, Task
 
 MASK = "[MASK]"
@@ -78,7 +78,10 @@ FALSE_BELIEFS = Task(
     title="False Beliefs: where a person thinks that a thing is",
     axis="social",
     licence="see your copy",
-    citation="Trott et al. (2023), Cognitive Science 47(7); github.com/seantrott/open_llm_tom, data/raw/fb.csv",
+    citation=(
+        "Jones et al. (2024), EPITOME, TACL 12; passages of Trott et al. (2023), Cognitive Science 47(7); "
+        "github.com/seantrott/open_llm_tom, data/raw/fb.csv"
+    ),
     files=Files(names=("fb.csv",), folders=("false_beliefs", "data/raw", "open_llm_tom/data/raw")),
     fields={"passage": passage},
     prompt="{{ passage }}",
@@ -91,7 +94,7 @@ FALSE_BELIEFS = Task(
     normalisation="sum",
     aside=_aside,
     ours=(
-        "That the task is this file: the study that names it says no more than its name.",
+        "That the task is this file: the study (arXiv 2608.03340) names Jones et al. (2024), not a file.",
         "A set is a story in one wording with the two beliefs, whose answers must differ; intervals resample stories.",
         "A blank answer is filled from the condition: who did not see the move takes the thing to be where it was.",
     ),

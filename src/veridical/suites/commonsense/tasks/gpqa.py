@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from veridical.items import digest
-from veridical.suites.commonsense.rows import Row
+from veridical.suites.commonsense.row import Row
 from veridical.suites.commonsense.task import Files, Hub, Task, fixed
 
 _COLUMNS = ("Correct Answer", "Incorrect Answer 1", "Incorrect Answer 2", "Incorrect Answer 3")

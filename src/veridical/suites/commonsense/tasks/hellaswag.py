@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from veridical.suites.commonsense.rows import Row
+from veridical.suites.commonsense.row import Row
 from veridical.suites.commonsense.task import Files, Hub, Listed, Sets, Task, column, numbered
 
 _BRACKETED = re.compile(r"\[.*?\]")

@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import connected_components
 
 from veridical.errors import unknown
 from veridical.items import digest
-from veridical.suites.commonsense.rows import Row
+from veridical.suites.commonsense.row import Row
 from veridical.suites.commonsense.task import Files, Gold, Hub, Sets, Task, fixed
 
 LABELS = ("entailment", "neutral", "contradiction")

@@ -7,7 +7,7 @@ not (`knowledge_cue`). Of the 64 rows 40 have neither `critical_q` nor `critical
 
 from __future__ import annotations
 
-from veridical.suites.commonsense.rows import Row
+from veridical.suites.commonsense.row import Row
 from veridical.suites.commonsense.task import Files, Sets, Task, fixed, named
 
 QUESTION = "Is this a request?"
@@ -43,7 +43,10 @@ INDIRECT_REQUESTS = Task(
     title="Indirect Requests: whether a remark is a request, given what the speaker knows",
     axis="pragmatic",
     licence="see your copy",
-    citation="Trott & Bergen (2018; 2020, Discourse Processes 57); github.com/seantrott/open_llm_tom, data/raw/ir.csv",
+    citation=(
+        "Jones et al. (2024), EPITOME, TACL 12; scenarios of Trott & Bergen (2018; 2020, Discourse Processes 57); "
+        "github.com/seantrott/open_llm_tom, data/raw/ir.csv"
+    ),
     files=Files(names=("ir.csv",), folders=("indirect_requests", "data/raw", "open_llm_tom/data/raw")),
     fields={
         "passage": lambda row: row.text("passage").strip(),
@@ -60,9 +63,11 @@ INDIRECT_REQUESTS = Task(
     normalisation="sum",
     aside=_aside,
     ours=(
-        "That the task is this file: the study that names it says no more than its name.",
-        "A row without the utterance is left aside: there is nothing in it that could be a request. A blank question "
-        f"alone is filled in: {QUESTION}",
+        "That the task is this file: the study (arXiv 2608.03340) names Jones et al. (2024), not a file.",
+        "Of the file's 64 rows 23 are asked. The 40 of the scenarios 7 to 16 have no utterance, so nothing in them "
+        "could be a request; the code of EPITOME leaves them out too. Of the other 24 two have the same text "
+        "(scenario 4, unaware, explicit and implicit) and are one item in two sets. A blank question alone is filled "
+        f"in: {QUESTION}",
         "A set is a scenario with one cue and the two states of knowledge, whose answers must differ; intervals "
         "resample scenarios.",
     ),

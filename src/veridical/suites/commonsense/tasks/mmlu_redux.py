@@ -2,7 +2,9 @@
 
 Rows with the fields `question`, `choices` (four), `answer` (from 0), `error_type`, `source`, `correct_answer` and
 `potential_reason` (Gema et al. 2024; edinburgh-dawg/mmlu-redux-2.0 on the Hugging Face hub, one configuration a
-subject). A file is of one subject, which is its name; or every row has a field `subject`.
+subject). A file is of one subject, which is its name; or every row has a field `subject`. The CSV files of
+github.com/aryopg/mmlu-redux (`mmlu_<subject>.csv`) write `choices` as Python does, and error types in words
+(`Bad Question Clarity`).
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import PurePath
 
-from veridical.suites.commonsense.rows import Row
+from veridical.files.binary_file import plain_name
+from veridical.suites.commonsense.row import Row
 from veridical.suites.commonsense.task import Files, Hub, Task, fixed, numbered
 
 SUBJECTS = (
@@ -84,20 +87,31 @@ ERROR_TYPES = (
 )
 
 
+SAME_ERROR_TYPES = {
+    "no_correct_answers": "no_correct_answer",
+    "multiple_correct_answer": "multiple_correct_answers",
+    "unclear_question": "bad_question_clarity",
+    "unclear_options": "bad_options_clarity",
+}
+"""What the CSV files of github.com/aryopg/mmlu-redux call the error types, where it is something else."""
+
+
 def subject(row: Row) -> str:
     """The subject, as MMLU writes it: the row's own, the hub's configuration, or the name of the file or folder."""
     for name in ("subject", "config"):
         if row.has(name):
             return row.text(name).strip()
-    path = PurePath(row.source)
-    found = next((name for name in (path.stem, path.parent.name) if name in SUBJECTS), "")
+    path = plain_name(PurePath(row.source))
+    stem = path.stem.removeprefix("mmlu_")
+    found = next((name for name in (stem, path.parent.name, path.parent.parent.name) if name in SUBJECTS), "")
     if not found:
         row.fail("of which subject? Name the file after it, as in virology.jsonl, or give the rows a field 'subject'")
     return found
 
 
 def _aside(row: Row) -> str:
-    kind = row.text("error_type").strip().casefold()
+    kind = "_".join(row.text("error_type").casefold().split())
+    kind = SAME_ERROR_TYPES.get(kind, kind)
     if kind not in ERROR_TYPES:
         row.fail(f"unknown error type {kind!r}: they are {', '.join(ERROR_TYPES)}", "error_type")
     return "" if kind == "ok" else f"error type {kind}"
@@ -123,7 +137,12 @@ MMLU_REDUX = Task(
         names=(
             "mmlu-redux*.jsonl",
             "mmlu_redux*.jsonl",
-            *(f"{name}{ending}" for name in SUBJECTS for ending in (".jsonl", ".parquet", "/*.parquet", "/*.arrow")),
+            *(
+                f"{name}{ending}"
+                for name in SUBJECTS
+                for ending in (".jsonl", ".parquet", ".csv", "/*.parquet", "/*.arrow", "/test.csv")
+            ),
+            *(f"mmlu_{name}.csv" for name in SUBJECTS),
         ),
         folders=("mmlu_redux", "mmlu-redux-2.0"),
         every=True,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import Any
 
-from veridical.suites.commonsense.rows import Row
+from veridical.suites.commonsense.row import Row
 from veridical.suites.commonsense.task import Files, Task, fixed, named
 
 KINDS = ("self-deprecating", "brooding", "deadpan", "polite", "obnoxious", "raging", "manic")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from veridical.suites.commonsense.rows import Row
+from veridical.suites.commonsense.row import Row
 from veridical.suites.commonsense.task import Files, Hub, Listed, Sets, Task, columns
 
 
@@ -43,7 +43,7 @@ SOCIAL_IQA_FILTERED = replace(
     SOCIAL_IQA,
     name="social-iqa-filtered",
     title="Social IQa, filtered: the items that were found sound",
-    citation="Gevers and Daelemans 2026, arXiv 2608.03340",
+    citation="Mousavi et al. 2026; as used by Gevers and Daelemans 2026, arXiv 2608.03340",
     files=Files(
         names=("social_iqa_filtered.*", "siqa_filtered.*"),
         train=SOCIAL_IQA.files.train,

@@ -7,7 +7,7 @@ leaves them out of its experiments, and so do we.
 
 from __future__ import annotations
 
-from veridical.suites.commonsense.rows import Row
+from veridical.suites.commonsense.row import Row, is_blank
 from veridical.suites.commonsense.task import Files, Hub, Task
 
 MASK = "<MASK>"
@@ -15,8 +15,8 @@ GAP = "____"
 
 
 def dialogue(row: Row) -> str:
-    """The turns, one a line, with the gap where the span was."""
-    text = "\n".join(turn.strip() for turn in row.texts("conversation"))
+    """The turns, one a line, with the gap where the span was. A turn without text (1,056 records have one) is none."""
+    text = "\n".join(turn.strip() for turn in row.parts("conversation") if not is_blank(turn))
     if MASK not in text:
         row.fail(f"no turn has {MASK}", "conversation")
     return text.replace(MASK, GAP)

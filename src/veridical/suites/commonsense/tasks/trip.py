@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from veridical.suites.commonsense.rows import Row
+from veridical.suites.commonsense.row import Row
 from veridical.suites.commonsense.task import Files, Hub, Sets, Task, fixed
 
 ROLES = ("plausible", "implausible")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from veridical.items import Choice
-from veridical.suites.commonsense.rows import Row
+from veridical.suites.commonsense.row import Row
 from veridical.suites.commonsense.task import Files, Hub, Sets, Task, numbered
 
 BLANK = "_"
@@ -85,6 +85,26 @@ def endings(column: str) -> Callable[[Row], list[Choice]]:
     return choices
 
 
+CATEGORIES = ("physical", "social", "numerical", "temporal", "spatial")
+"""The kinds of knowledge that WinoWhat's rows are tagged with, in the order of the numbers in `gpt_category`."""
+
+
+def categories(row: Row) -> tuple[str, ...]:
+    """The row's kinds of knowledge, in the order of `CATEGORIES`; none where it names none.
+
+    `gpt_category_names` is a list as Python writes it; where it is missing, the numbers in `gpt_category` are read.
+    """
+    names = row.maybe("gpt_category_names").casefold()
+    numbers = row.maybe("gpt_category") if not names else ""
+    digits = {part.strip() for part in numbers.split(",")}
+    return tuple(one for number, one in enumerate(CATEGORIES, 1) if one in names or str(number) in digits)
+
+
+def tagged(category: str) -> Callable[[Row], str]:
+    """Whether a row is tagged with a category: `yes` or `no`; empty where no row of the file could be."""
+    return lambda row: ("yes" if category in found else "no") if (found := categories(row)) else ""
+
+
 WINOWHAT = replace(
     WINOGRANDE,
     name="winowhat",
@@ -95,11 +115,14 @@ WINOWHAT = replace(
     fields={"sentence": "paraphrased_sentence"},
     choices=endings("paraphrased_sentence"),
     id=lambda row: row.maybe("qID") or row.maybe("id") or row.place,
+    factors={"category": lambda row: ", ".join(categories(row)), **{name: tagged(name) for name in CATEGORIES}},
     normalisation="char",
     lm_eval="",
     ours=(
         "The paraphrase is in the column `paraphrased_sentence`, the original in `sentence`. Paraphrases end in their "
         "blank where they can, so the option is scored together with what follows it.",
+        "A row may have several of the five categories: accuracy is given by each (`physical: yes`), and by those that "
+        "it has together (`category`). The published file has no `qID`, so there are no sets of twins in it.",
     ),
 )
 
@@ -117,7 +140,7 @@ WINOWHAT_PAIRS = replace(
     fields={"sentence": "text"},
     choices=endings("text"),
     unpack=both,
-    factors={"version": "version"},
+    factors={"version": "version", **WINOWHAT.factors},
     sets=(Sets(name="pair", set=lambda row: row.place, role="version"),),
     ours=(
         *WINOWHAT.ours,

@@ -1,0 +1,88 @@
+"""Tables of text with a header: CSV, TSV and their kin, whatever separates the cells."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+from veridical.errors import UserError
+from veridical.files.binary_file import read_bytes
+from veridical.files.text_file import decoded
+from veridical.suites.commonsense.row import Row
+
+DELIMITERS = ",\t;|"
+FALLBACK = "cp1252"
+"""What a table is read as that is not UTF-8: what spreadsheet programs on Windows write for English."""
+_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_NAMES_IT = "sep="
+"""What spreadsheet programs put before the header to name the delimiter."""
+
+
+def read_table(path: Path, usual: str, notes: list[str]) -> Iterator[Row]:
+    """The rows under the header, blank ones left out. `usual` is the delimiter that the file's name stands for.
+
+    The delimiter is what a line `sep=;` names, else whichever gives the header most columns. What is worth knowing of
+    how the file was read is added to `notes`. Raises UserError where it is not such a table.
+    """
+    text = _text(path, notes)
+    delimiter, skipped = _delimiter(text, usual)
+    if delimiter != usual:
+        notes.append(f"{path}: read with {delimiter!r} between cells")
+    # Cells may hold line breaks: the line reported is the one on which the row ends.
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        header = [name.strip() for name in next(line for line in lines if lines.line_num > skipped and any(line))]
+        named = [name for name in header if name]  # spreadsheet programs leave columns without a name at the end
+        if len(set(named)) < len(named):
+            twice = next(name for place, name in enumerate(named) if name in named[:place])
+            raise UserError(f"{path}, line {lines.line_num}: two columns are called {twice!r}")
+        for cells in lines:
+            if not any(cell.strip() for cell in cells):
+                continue
+            if len(cells) != len(header):
+                raise UserError(f"{path}, line {lines.line_num}: {len(cells)} cells for {len(header)} columns")
+            yield Row(dict(zip(header, cells, strict=True)), str(path), f"line {lines.line_num}")
+    except csv.Error as error:
+        raise UserError(f"{path}, line {lines.line_num}: {error}; is a quotation mark left open?") from error
+    except StopIteration as error:
+        raise UserError(f"{path}: no rows") from error
+
+
+def _text(path: Path, notes: list[str]) -> str:
+    data = read_bytes(path)
+    if data.startswith(_WIDE):
+        try:
+            return data.decode("utf-16")
+        except UnicodeDecodeError as error:
+            raise UserError(f"{path}: begins as UTF-16 text does, and is none; save it as UTF-8") from error
+    try:
+        return decoded(path, data)
+    except UserError:
+        if b"\0" in data or _partly_utf8(data):
+            raise
+        try:
+            text = data.decode(FALLBACK)
+        except UnicodeDecodeError:
+            text = ""
+        if not text.strip():
+            raise
+    notes.append(f"{path}: not UTF-8; read as {FALLBACK}")
+    return text
+
+
+def _partly_utf8(data: bytes) -> bool:
+    """Whether some of what is not ASCII is UTF-8: then the file is damaged or cut off, and no other encoding."""
+    text = data.decode("utf-8", errors="replace").replace("\N{REPLACEMENT CHARACTER}", "")
+    return not text.isascii()
+
+
+def _delimiter(text: str, usual: str) -> tuple[str, int]:
+    """The delimiter, and how many lines stand before the header."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    named = first.strip().strip('"').casefold()
+    if named.startswith(_NAMES_IT) and len(named) == len(_NAMES_IT) + 1:
+        return named[-1], text[: text.index(first)].count("\n") + 1
+    return max((usual, *DELIMITERS), key=lambda one: len(next(csv.reader([first], delimiter=one), ()))), 0

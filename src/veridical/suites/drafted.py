@@ -1,0 +1,181 @@
+"""A suite of which a few sets are asked: items are drafts, and become items when they are asked for.
+
+Which sets a limit takes depends on the content of every item, so all are read; to make and check an object of each of
+a benchmark's 67,000 items would take longer than to ask a few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, overload
+
+from pydantic import ConfigDict, model_validator
+
+from veridical.items import Choice, Columns, Factor, Grouping, Item, Member, Places, Suite, content_digest, digest
+
+
+class Option(NamedTuple):
+    """A choice's label, continuation and context."""
+
+    label: str
+    continuation: str
+    context: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What an item is made of. `id` is the item's."""
+
+    id: str
+    fields: Mapping[str, str]
+    choices: tuple[Option, ...]
+    gold: tuple[str, ...]
+    golds: Mapping[str, tuple[str, ...]]
+    human: Mapping[str, float]
+    factors: Mapping[str, Factor]
+    name: str
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        fields: Mapping[str, str],
+        choices: tuple[Option, ...],
+        gold: tuple[str, ...],
+        golds: Mapping[str, tuple[str, ...]],
+        human: Mapping[str, float],
+        factors: Mapping[str, Factor],
+        name: str,
+    ) -> Draft:
+        """The draft with the id that its item will have."""
+        content = {"fields": fields, "choices": list(map(Option._asdict, choices)), "gold": gold, "golds": golds}
+        return cls(digest(content), fields, choices, gold, golds, human, factors, name)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(option.label for option in self.choices)
+
+    def item(self) -> Item:
+        """The item. Raises pydantic's ValidationError where there can be no such one."""
+        return Item(choices=tuple(Choice(**option._asdict()) for option in self.choices), **self._rest())
+
+    def json_value(self) -> dict[str, Any]:
+        """The item as JSON has it."""
+        return {"choices": list(map(Option._asdict, self.choices)), **self._rest()}
+
+    def _rest(self) -> dict[str, Any]:
+        names = ("fields", "gold", "golds", "human", "factors", "name")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, eq=False)
+class DraftedItems(Sequence[Item]):
+    """Items that are made anew whenever they are looked at."""
+
+    drafts: tuple[Draft, ...]
+
+    def __len__(self) -> int:
+        return len(self.drafts)
+
+    @overload
+    def __getitem__(self, index: int) -> Item: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Item, ...]: ...
+    def __getitem__(self, index: int | slice) -> Item | tuple[Item, ...]:
+        if isinstance(index, slice):
+            return tuple(draft.item() for draft in self.drafts[index])
+        return self.drafts[index].item()
+
+    def __iter__(self) -> Iterator[Item]:
+        return (draft.item() for draft in self.drafts)
+
+
+class _ById(Mapping[str, Item]):
+    """Items by their ids, each made once."""
+
+    def __init__(self, drafts: Sequence[Draft]) -> None:
+        self._drafts = {draft.id: draft for draft in drafts}
+        self._items: dict[str, Item] = {}
+
+    def __getitem__(self, name: str) -> Item:
+        if name not in self._items:
+            self._items[name] = self._drafts[name].item()
+        return self._items[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._drafts)
+
+    def __len__(self) -> int:
+        return len(self._drafts)
+
+
+class DraftedSuite(Suite):
+    """A suite of drafts. `drafted` are its groupings by name, as columns; `groupings` is empty.
+
+    Narrowed to the items that are asked it is an ordinary suite. Its content hash is that of the ordinary suite.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    items: DraftedItems  # type: ignore[assignment]
+    drafted: dict[str, Places]
+
+    @model_validator(mode="after")
+    def _parts_agree(self) -> DraftedSuite:
+        # What an ordinary suite checks of its items is checked of those to which this one is narrowed.
+        return self
+
+    @property
+    def columns(self) -> Columns:
+        drafts = self.items.drafts
+        return Columns([one.id for one in drafts], [one.labels for one in drafts], [one.gold for one in drafts])
+
+    @property
+    def places(self) -> Places:
+        if self.drafted:
+            return next(iter(self.drafted.values()))
+        ids = [draft.id for draft in self.items.drafts]
+        return Places(ids, ids, [""] * len(ids), [""] * len(ids))
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Item]:
+        return _ById(self.items.drafts)
+
+    @cached_property
+    def content_hash(self) -> str:
+        hidden = {"title", "licence", "citation", "items", "drafted"}
+        groupings = [
+            {"name": name, "members": (dict(zip(_MEMBER, one, strict=True)) for one in zip(*places, strict=True))}
+            for name, places in self.drafted.items()
+        ]
+        items = (draft.json_value() for draft in self.items.drafts)
+        content = self.model_dump(mode="json", exclude=hidden)
+        return content_digest({**content, "items": items, "groupings": groupings})
+
+    def grouping(self, name: str | None = None) -> Grouping:
+        if name is None and not self.drafted:
+            return Grouping(name="item", members=_members(self.places))
+        found = next(iter(self.drafted)) if name is None else name
+        return Grouping(name=found, members=_members(self.drafted[found]))
+
+    def narrowed(self, kept: Collection[str]) -> Suite:
+        groupings = tuple(Grouping(name=name, members=_members(places, kept)) for name, places in self.drafted.items())
+        items = tuple(draft.item() for draft in self.items.drafts if draft.id in kept)
+        parts = {name: getattr(self, name) for name in Suite.model_fields}
+        return Suite(**{**parts, "items": items, "groupings": groupings})
+
+
+_MEMBER = ("set", "item", "role", "cluster")
+
+
+def _members(places: Places, kept: Collection[str] | None = None) -> tuple[Member, ...]:
+    rows = zip(*places, strict=True)
+    return tuple(Member(**dict(zip(_MEMBER, row, strict=True))) for row in rows if kept is None or row[1] in kept)
+
+
+def drafted_places(members: Sequence[tuple[str, str, str, str]]) -> Places:
+    """Members (set, item, role, cluster) as columns."""
+    columns = list(zip(*members, strict=True)) or [(), (), (), ()]
+    return Places(*columns)
