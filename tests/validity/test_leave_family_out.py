@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import LeaveOneGroupOut, PredefinedSplit, cross_val_predict
 from sklearn.pipeline import make_pipeline
@@ -58,24 +59,26 @@ def test_every_permutation_is_the_whole_procedure_done_again(families: int, n: i
     z = rng.normal(size=(n, q)) + 4
     x = z[:, 0] + rng.normal(size=n)
     y = np.stack([x + rng.normal(size=n), 60 + z[:, 0] + rng.normal(size=n)], axis=1)
-    absolute, squared = permuted_errors(z, x, y, groups, np.random.default_rng(3), 25)
-    for ours, theirs in zip((absolute, squared), one_by_one(z, x, y, groups, 25, 3), strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+    found = permuted_errors(z, x, y, groups, np.random.default_rng(3), 25, 11)
+    absolute, squared, rho = one_by_one(z, x, y, groups, 25, 3)
+    np.testing.assert_allclose(found.absolute, absolute, rtol=1e-9)
+    np.testing.assert_allclose(found.squared, squared, rtol=1e-9)
+    np.testing.assert_allclose(found.rho, rho[:11], atol=1e-9)
 
 
-def one_by_one(z, x, y, groups, draws: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def one_by_one(z, x, y, groups, draws: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The errors of the same permutations, each with the whole procedure done again by `leave_groups_out`."""
-    order = np.argsort(groups, kind="stable")
-    z, x, y, groups = z[order], x[order], y[order], groups[order]
-    design = np.column_stack([np.ones(len(x)), z - z.mean(axis=0)])
-    fitted = x.mean() + design @ np.linalg.lstsq(design, x - x.mean(), rcond=None)[0]
-    tiled, again = np.repeat((x - fitted)[None], draws + 1, axis=0), np.random.default_rng(seed)
-    for family in range(int(groups.max()) + 1):
+    design = np.column_stack([groups[:, None] == np.arange(int(groups.max()) + 1), z - z.mean(axis=0)]).astype(float)
+    fitted = design @ np.linalg.lstsq(design, x, rcond=None)[0]
+    tiled = np.repeat((x - fitted)[None], draws + 1, axis=0)
+    generators = np.random.default_rng(seed).spawn(int(groups.max()) + 1)
+    for family, own in enumerate(generators):
         if (groups == family).sum() > 1:
-            tiled[:, groups == family] = again.permuted(tiled[:, groups == family], axis=1)
-    tiled[0] = x - fitted
-    wrong = np.stack([y - leave_groups_out(np.column_stack([z, fitted + one]), y, groups)[0] for one in tiled])
-    return np.abs(wrong).sum(axis=1), (wrong**2).sum(axis=1)
+            tiled[1:, groups == family] = own.permuted(tiled[1:, groups == family], axis=1)
+    predicted = np.stack([leave_groups_out(np.column_stack([z, fitted + one]), y, groups)[0] for one in tiled])
+    wrong = y - predicted
+    rho = [[stats.spearmanr(draw[:, o], y[:, o]).statistic for o in range(y.shape[1])] for draw in predicted]
+    return np.abs(wrong).sum(axis=1), (wrong**2).sum(axis=1), np.array(rho)
 
 
 def test_a_benchmark_that_one_model_alone_scores_on_is_constant_without_it(recwarn) -> None:
@@ -84,8 +87,9 @@ def test_a_benchmark_that_one_model_alone_scores_on_is_constant_without_it(recwa
     x[4] = 0.1
     y = rng.normal(size=(12, 2))
     found = permuted_errors(z, x, y, groups, np.random.default_rng(3), 40)
-    for ours, theirs in zip(found, one_by_one(z, x, y, groups, 40, 3), strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+    absolute, squared, _ = one_by_one(z, x + np.zeros(12), y, groups, 40, 3)
+    np.testing.assert_allclose(found.absolute, absolute, rtol=1e-9)
+    np.testing.assert_allclose(found.squared, squared, rtol=1e-9)
     # In the fits without that model's family nothing varies, so that each predicts the mean.
     predicted = leave_groups_out(np.column_stack([z, x]), y, groups)[0]
     np.testing.assert_allclose(predicted[3:6], np.tile(y[groups != 1].mean(axis=0), (3, 1)))
@@ -168,17 +172,37 @@ def test_the_same_seed_gives_the_same_p_on_any_number_of_cores(monkeypatch) -> N
     assert gains(table, 199, 4)[0] == first
 
 
-def test_a_benchmark_that_goes_with_families_alone_is_found_as_rarely_as_p_says() -> None:
-    rng = np.random.default_rng(0)
-    families, runs, n = np.repeat(np.arange(8), 5), 100, 40
-    found = np.zeros(2)
+def rejections(slope_between: float, effect: float, runs: int, seed: int) -> np.ndarray:
+    """How often p of the gains in MAE, R² and rho are at most .05: 6 families of 4 models.
+
+    Sizes differ between families and within them; benchmark and outcome go with size by 1 within families, by
+    `slope_between` between their means. The outcome needs `effect` times what the benchmark has of its own.
+    """
+    rng = np.random.default_rng(seed)
+    families, found = np.repeat(np.arange(6), 4), np.zeros(3)
     for _ in range(runs):
-        z = rng.uniform(0, 2, (n, 1))
-        x = z[:, 0] + rng.normal(size=8)[families] + rng.normal(size=n)
-        idle = z[:, 0] + rng.normal(size=8)[families] + rng.normal(size=n)
-        needing = z[:, 0] + 0.7 * (x - z[:, 0]) + rng.normal(size=n)
-        errors = permuted_errors(z, x, np.stack([idle, needing], axis=1), families, rng, 99)[0]
-        found += [permutation_p(-errors[0, outcome], -errors[1:, outcome]) <= 0.05 for outcome in range(2)]
-    # Binomial(100, .05): 99.9 % are at most 13.
-    assert found[0] <= 13
-    assert found[1] >= 75
+        typical = rng.uniform(0, 2, 6)
+        size = typical[families] + 0.4 * rng.normal(size=24)
+        of_family = 0.5 * rng.normal(size=(2, 6)) + (slope_between - 1) * typical
+        own = 0.5 * rng.normal(size=24)
+        x = size + of_family[0][families] + own
+        y = size + of_family[1][families] + 0.5 * rng.normal(size=24) + effect * own
+        drawn = permuted_errors(size[:, None], x, y[:, None], families, rng, 99, 100)
+        found += [
+            permutation_p(-drawn.absolute[0, 0], -drawn.absolute[1:, 0]) <= 0.05,
+            permutation_p(-drawn.squared[0, 0], -drawn.squared[1:, 0]) <= 0.05,
+            permutation_p(drawn.rho[0, 0], drawn.rho[1:, 0]) <= 0.05,
+        ]
+    return found
+
+
+@pytest.mark.parametrize("slope_between", [1.0, -0.2])
+def test_a_benchmark_that_adds_nothing_within_families_is_found_as_rarely_as_p_says(slope_between) -> None:
+    # With a slope between families unlike the one within, a residual on size alone still goes with size in families.
+    # Binomial(150, .05): 99.9 % are at most 17.
+    assert (rejections(slope_between, 0.0, 150, 2) <= 17).all()
+
+
+def test_a_benchmark_that_adds_within_families_is_found_by_all_three_metrics() -> None:
+    # By chance 8 at most, in 99.9 % of such trials.
+    assert (rejections(1.0, 2.0, 40, 3) >= 20).all()

@@ -13,11 +13,13 @@ from statsmodels.formula.api import ols
 
 from tests.validity.making import made, planted
 from veridical.stats.proportions import newcombe, wilson
-from veridical.validity.comparison import comparisons, swapped
+from veridical.validity.comparison import comparisons
+from veridical.validity.inference import Span
 from veridical.validity.partial import Ranked, partials
 from veridical.validity.ranks import _wilson, agreements, count_ranks, rankings
 from veridical.validity.reliability import binomial_reliability, disattenuated, reliabilities, split_half
-from veridical.validity.results import Correlation, Reliability, Span
+from veridical.validity.results import Correlation, Reliability
+from veridical.validity.rho_exchange import swapped
 from veridical.validity.roles import Roles
 from veridical.validity.specificity import differences, double_centred, specificity
 from veridical.validity.table import ScoreTable
@@ -104,7 +106,7 @@ class TestReworked:
         assert (poor.moves[0].original, poor.moves[0].reworked) == (old[largest], new[largest])
 
     def test_a_noisier_version_predicts_worse_and_a_copy_neither_better_nor_worse(self) -> None:
-        found = {(one.reworked, one.outcome): one for one in comparisons(planted(**REWORKED), 499, 0)}
+        found = {(one.reworked, one.outcome): one for one in comparisons(planted(**REWORKED), 499, 0)[0]}
         poor, copy = found["poor", "needed"], found["copy", "needed"]
         assert poor.gain_difference < 0
         assert poor.gain_test.holm < 0.05
@@ -118,7 +120,7 @@ class TestReworked:
     def test_the_difference_is_of_the_two_partial_correlations(self) -> None:
         table = planted(5, 6, benchmarks=("skill", "poor"), variants={"poor": "skill"})
         rho = {(one.benchmark, one.outcome): one.rho for one in partials(table, 99, 0)}
-        for one in comparisons(table, 99, 0):
+        for one in comparisons(table, 99, 0)[0]:
             expected = rho["poor", one.outcome] - rho["skill", one.outcome]
             assert one.rho_difference == pytest.approx(expected)
 
@@ -129,7 +131,7 @@ class TestReworked:
         rng = np.random.default_rng(1)
         columns["goal"] = columns["idle"] + 0.3 * rng.normal(size=72)
         roles = Roles("m", "f", "s", benchmarks=("skill",), outcomes={"goal": ""}, variants={"idle": "skill"})
-        (one,) = comparisons(made(columns, table.family_codes, table.size, roles), 499, 0)
+        ((one,), _) = comparisons(made(columns, table.family_codes, table.size, roles), 499, 0)
         assert one.beyond > 0.2
         assert one.beyond_test.p == pytest.approx(1 / 500)
         assert one.gain_test.p < 0.05
@@ -139,12 +141,12 @@ class TestReworked:
         columns = np.column_stack([table.column("skill"), table.column("poor"), table.column("needed")])
         ranked = Ranked.of(table.log_size[:, None], columns, table.family_codes)
         left = ranked.left()
-        null = swapped(ranked.columns[:, :2], left[:, 2:], ranked.basis, np.random.default_rng(3), 12)[:, 0]
-        signs = np.random.default_rng(3).integers(0, 2, size=(12, 20), dtype=np.int8)
+        swaps = np.random.default_rng(3).integers(0, 2, size=(12, 20)) > 0
+        null = swapped(ranked.columns[:, :2], left[:, 2:], ranked.basis, swaps)[:, 0]
         frame = pd.DataFrame({"y": ranked.columns[:, 2], "size": ranked.covariates[:, 0]})
         for family in range(1, 4):
             frame[f"f{family}"] = (table.family_codes == family).astype(float)
-        for draw, keep in enumerate(signs):
+        for draw, keep in enumerate(~swaps):
             frame["a"] = np.where(keep, ranked.columns[:, 0], ranked.columns[:, 1])
             frame["b"] = np.where(keep, ranked.columns[:, 1], ranked.columns[:, 0])
             covariates = ["size", "f1", "f2", "f3"]

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from tests.validity.making import planted, without
-from veridical.validity import results
+from veridical.validity import inference, results
 from veridical.validity.analysis import analyse
-from veridical.validity.verdict import amount, magnitude, verdicts
+from veridical.validity.verdict import verdicts
+from veridical.validity.wording import amount, magnitude
 
 VARIANTS = {"variants": {"copy": "skill", "poor": "skill"}}
 
@@ -47,7 +48,7 @@ def test_too_few_draws_for_so_many_tests_are_said_with_the_number_needed() -> No
     ],
 )
 def test_a_gain_above_zero_without_a_small_p_is_not_called_nothing(mae_gain, p, holm, does) -> None:
-    test = results.Tested(p=p, holm=holm, bh=holm, tests=4, least=0.001, null="")
+    test = inference.Tested(p=p, holm=holm, bh=holm, tests=4, least=0.001, null="")
     size = results.Accuracy(mae=0.1, rmse=0.1, r2=0.5, rho=0.5)
     gain = results.Gain(
         benchmark="A",
@@ -63,22 +64,27 @@ def test_a_gain_above_zero_without_a_small_p_is_not_called_nothing(mae_gain, p, 
         rmse_gain=0,
         r2_gain=0,
         rho_gain=0,
-        interval=results.Span(low=-0.1, high=0.1, level=0.95, method=""),
+        interval=inference.Span(low=-0.1, high=0.1, level=0.95, method=""),
         test=test,
         p_squared=p,
         flip=test,
         influence={"f": 0.01, "g": 0.01},
     )
-    told = verdicts(["B"], 999, [], [], [], [gain], [], [])
+    told = verdicts(["B"], 999, [], [], [], [gain], [], [], [])
     assert any(t.startswith(f"A {does} model size for predicting B") for t in told)
 
 
 def test_what_few_families_cannot_show_of_reworked_versions_is_not_denied() -> None:
-    # 5 families: 2 ** -4 at the least, times 4 tests.
+    # 5 families: flipping their signs gives 2 ** -4 at the least; exchanging 30 models gives 1 / 1,000.
     record = analyse(planted(5, 6, **VARIANTS), draws=999).record
+    one = next(one for one in record.comparisons if (one.reworked, one.outcome) == ("poor", "needed"))
+    assert one.gain_flip.least == 2**-4
+    assert one.gain_test.least == 1 / 1000
     told = next(t for t in record.verdicts if t.startswith("poor ranks models beside skill"))
-    assert "by held-out gain neither better nor worse can be shown (p .250 at the least)" in told
-    assert "by partial ρ it predicts" in told
+    assert "by held-out gain it predicts worse 2 outcomes together" in told
+    few = analyse(planted(5, 6, **VARIANTS), draws=99).record
+    # 4 tests of 100 arrangements, .04 at the least: enough; by 3 draws less it is not.
+    assert few.comparisons[0].gain_test.least * few.comparisons[0].gain_test.tests == pytest.approx(0.04)
 
 
 def test_outcomes_of_few_families_are_named_beside_those_of_many() -> None:

@@ -13,8 +13,9 @@ from veridical.report.parts import script_json
 from veridical.report.texts import span
 from veridical.report.validity_tables import SIGNS, counted
 from veridical.runs.files import make_folder, replace
-from veridical.validity.results import Comparison, Gain, Partial, Span, Validity
-from veridical.validity.verdict import amount, magnitude
+from veridical.validity.inference import Span
+from veridical.validity.results import Comparison, Gain, Partial, Validity
+from veridical.validity.wording import amount, magnitude
 
 if TYPE_CHECKING:
     from veridical.validity.analysis import Analysis

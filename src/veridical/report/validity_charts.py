@@ -11,7 +11,7 @@ import numpy as np
 from veridical.report.drawing import GREY, PALETTE, chart, inline
 from veridical.report.texts import number, p_value
 from veridical.validity.results import Agreement, Gain, Validity
-from veridical.validity.verdict import amount, magnitude
+from veridical.validity.wording import amount, magnitude
 
 if TYPE_CHECKING:
     from veridical.validity.analysis import Analysis

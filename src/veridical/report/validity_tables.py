@@ -12,8 +12,10 @@ from rich.text import Text
 
 from veridical.errors import printable
 from veridical.report.texts import MISSING, number, p_value, span
-from veridical.validity.results import Span, Tested, Validity
-from veridical.validity.verdict import amount
+from veridical.validity.inference import Span, Tested
+from veridical.validity.results import Validity
+from veridical.validity.summaries import MetricFinding
+from veridical.validity.wording import amount
 
 SIGNS = {"positive": "+", "negative": "(−)", "mixed": "(±)", "none": ""}
 """The sign of a benchmark's relation with an outcome, given the baseline."""
@@ -66,6 +68,12 @@ def _parts(record: Validity) -> Iterator[RenderableType]:
         )
         headings = ["benchmark", "outcome", "over", "MAE gain", "sign", "interval", "p (Holm)", "sign flip", "n"]
         yield _table("Gain with each family left out", headings, rows, 3)
+    if record.metrics:
+        rows = (
+            [one.outcome, *(_finding(of) for of in one.findings), "yes" if one.agree else "no"]
+            for one in record.metrics
+        )
+        yield _table("Which benchmarks add, by metric", ["outcome", "MAE", "R²", "ρ", "agree"], rows, 4)
     if record.partials:
         rows = (
             [
@@ -82,6 +90,22 @@ def _parts(record: Validity) -> Iterator[RenderableType]:
         )
         headings = ["benchmark", "outcome", "partial ρ", "interval", "df", "p (Holm)", "ρ", "n"]
         yield _table("Partial rank correlation given size, family and controls", headings, rows, 2)
+    if record.pooled_comparisons:
+        rows = (
+            [
+                one.reworked,
+                one.original,
+                MISSING if one.gain_difference is None else amount(one.gain_difference, percent=True),
+                _p(one.gain_test),
+                number(one.rho_difference),
+                _p(one.rho_test),
+                f"{len(one.outcomes)}",
+                f"{one.models:,}",
+            ]
+            for one in record.pooled_comparisons
+        )
+        headings = ["reworked", "original", "gain", "p (Holm)", "partial ρ", "p (Holm)", "outcomes", "models"]
+        yield _table("Reworked less original over all outcomes, exchanged within models", headings, rows, 2)
     if record.comparisons:
         rows = (
             [
@@ -99,6 +123,13 @@ def _parts(record: Validity) -> Iterator[RenderableType]:
         )
         headings = ["reworked", "original", "outcome", "MAE gain", "interval", "p (Holm)", "partial ρ", "p (Holm)", "n"]
         yield _table("Reworked less original", headings, rows, 3)
+
+
+def _finding(of: MetricFinding) -> str:
+    adds = ", ".join(of.adds) or "none"
+    if of.best is None or of.gain is None:
+        return adds
+    return f"{adds} (most: {of.best} {amount(of.gain)}, p {_p(of.test)})"
 
 
 def counted(record: Validity) -> str:

@@ -10,11 +10,15 @@ import polars as pl
 
 from veridical.runs.files import json_bytes, make_folder, parquet_bytes, replace, slug
 from veridical.stats.units import Floats
+from veridical.validity.attainable import attainable
+from veridical.validity.axes import axis_answers
 from veridical.validity.canonical import in_canonical_order
 from veridical.validity.comparison import comparisons
 from veridical.validity.intervals import FEW_FAMILIES
-from veridical.validity.leave_family_out import Predicted, gains
+from veridical.validity.leave_family_out import gains
+from veridical.validity.metrics import metric_agreements
 from veridical.validity.partial import partials
+from veridical.validity.predicted import Predicted
 from veridical.validity.quality import quality
 from veridical.validity.ranks import agreements, correlations, rankings
 from veridical.validity.reading import Raw, read_raw
@@ -76,10 +80,13 @@ def analyse(
     beside = agreements(table)
     partial = partials(table, draws, seed) if table.roles.outcomes else []
     gained, predicted = gains(table, draws, seed) if table.roles.outcomes else ([], [])
-    compared = comparisons(table, draws, seed) if table.roles.outcomes else []
+    compared, together = comparisons(table, draws, seed) if table.roles.outcomes else ([], [])
     specific = specificity(table.roles, partial, gained, draws, seed)
     reliable = reliabilities(table, answers, seed)
     families = len(table.family_names)
+    reach = attainable(gained, partial, compared, together, specific)
+    metrics = metric_agreements(gained)
+    axes = axis_answers(table.roles, partial, gained, draws, seed)
     # Outcomes that few families have leave few to resample.
     widest = max((gain.families for gain in gained), default=families)
     record = Validity(
@@ -94,7 +101,20 @@ def analyse(
         draws=draws,
         seed=seed,
         verdicts=tuple(
-            verdicts(tuple(table.roles.outcomes), draws, partial, beside, ranked, gained, compared, specific)
+            verdicts(
+                tuple(table.roles.outcomes),
+                draws,
+                partial,
+                beside,
+                ranked,
+                gained,
+                compared,
+                together,
+                specific,
+                axes,
+                metrics,
+                reach,
+            )
         ),
         quality=(*notes, *quality(table)),
         correlations=tuple(pairs),
@@ -103,7 +123,11 @@ def analyse(
         partials=tuple(partial),
         gains=tuple(gained),
         comparisons=tuple(compared),
+        pooled_comparisons=tuple(together),
         specificity=tuple(specific),
+        axes=tuple(axes),
+        metrics=tuple(metrics),
+        attainable=tuple(reach),
         reliabilities=tuple(reliable),
         disattenuated=tuple(disattenuated(pairs, reliable)),
     )

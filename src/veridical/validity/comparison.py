@@ -6,16 +6,18 @@ Both are looked at on the same models, so that their difference is paired.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 
-from veridical.stats.partial_correlation import correlations, residuals
 from veridical.stats.permutation import permutation_p
-from veridical.stats.ridge import leave_groups_out
+from veridical.stats.ridge import held_out_fits, leave_groups_out
 from veridical.stats.units import Bools, Floats, Ints
-from veridical.validity.intervals import FEW_FAMILIES, adjusted, leave_one_out_range, over_families
+from veridical.validity.exchange import Pair, exchanged_differences, least_exchange_p, swaps_of
+from veridical.validity.inference import Tested
+from veridical.validity.intervals import adjusted, over_families
 from veridical.validity.leave_family_out import (
     NULL,
     baselines_of,
@@ -26,158 +28,165 @@ from veridical.validity.leave_family_out import (
     predictable,
     unit_of,
 )
-from veridical.validity.partial import Ranked, covariates_of, partial_of_products, partial_rho
-from veridical.validity.permuted_gain import permuted_errors
-from veridical.validity.results import Comparison, Span, Tested
+from veridical.validity.partial import covariates_of
+from veridical.validity.permuted_gain import left_within_families, permuted_errors
+from veridical.validity.relation import slope_of
+from veridical.validity.results import Comparison
+from veridical.validity.rho_exchange import rho_differences
 from veridical.validity.seeds import generator
+from veridical.validity.summaries import PooledComparison
 from veridical.validity.table import ScoreTable
 
 SWAP = "original and reworked exchanged at random within each model, {draws:,} draws"
-NOTHING = Span(method="not estimable: no degree of freedom left, or nothing varies within families")
-_CELLS = 2_000_000
-
-Difference = tuple[float | None, Span, Tested | None]
 
 
-def comparisons(table: ScoreTable, draws: int, seed: int) -> list[Comparison]:
-    """Each reworked version beside its original for every outcome; p adjusted over all of them.
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """What the pooled test needs of one outcome: differences of each draw, (draws + 1,), or None where not testable.
+
+    `gains` are in shares of the baseline's error; `less` (rows,) is each model's own, over `families` of the table.
+    """
+
+    outcome: str
+    gains: Floats | None
+    rhos: Floats | None
+    less: Floats
+    families: Ints
+    rows: Bools
+
+
+def comparisons(table: ScoreTable, draws: int, seed: int) -> tuple[list[Comparison], list[PooledComparison]]:
+    """Each reworked version beside its original for every outcome, and over all of them; p adjusted over all of each.
 
     A pair and outcome for which fewer than 8 models or 3 families have all that is needed are not there.
     """
     from threadpoolctl import threadpool_limits
 
-    def of_variant(pair: tuple[str, str]) -> list[Comparison]:
-        return list(_of_variant(table, *pair, draws, seed))
+    def of_variant(pair: tuple[str, str]) -> tuple[list[Comparison], PooledComparison | None]:
+        found = list(_of_variant(table, *pair, draws, seed))
+        return [one for one, _ in found], pooled(table, pair, [of for _, of in found], draws, seed)
 
     with threadpool_limits(1), ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = [one for part in pool.map(of_variant, table.roles.variants.items()) for one in part]
-    rho = adjusted([one.rho_test for one in found])
-    gain = adjusted([one.gain_test for one in found])
-    beyond = adjusted([one.beyond_test for one in found])
-    return [
-        one.model_copy(update={"rho_test": r, "gain_test": g, "beyond_test": b})
-        for one, r, g, b in zip(found, rho, gain, beyond, strict=True)
-    ]
+        parts = list(pool.map(of_variant, table.roles.variants.items()))
+    each = [one for found, _ in parts for one in found]
+    together = [one for _, one in parts if one is not None]
+    for name in ("rho_test", "gain_test", "gain_flip", "beyond_test"):
+        tests = adjusted([getattr(one, name) for one in each])
+        each = [one.model_copy(update={name: test}) for one, test in zip(each, tests, strict=True)]
+    for name in ("rho_test", "gain_test"):
+        tests = adjusted([getattr(one, name) for one in together])
+        together = [one.model_copy(update={name: test}) for one, test in zip(together, tests, strict=True)]
+    return each, together
 
 
-def _of_variant(table: ScoreTable, reworked: str, original: str, draws: int, seed: int) -> Iterator[Comparison]:
+def _of_variant(
+    table: ScoreTable, reworked: str, original: str, draws: int, seed: int
+) -> Iterator[tuple[Comparison, Differences]]:
     baseline = list(baselines_of(table).values())[-1]
     new, old = table.column(reworked), table.column(original)
+    # The same models are exchanged for every outcome, so that outcomes can be pooled.
+    swaps = swaps_of(generator(seed, "exchange", reworked, original), draws, len(table.models))
     groups: dict[bytes, tuple[Bools, list[str]]] = {}
     for outcome in table.roles.outcomes:
         rows = table.complete(baseline, new, old, table.column(outcome))
         if predictable(rows, table.family_codes):
             groups.setdefault(rows.tobytes(), (rows, []))[1].append(outcome)
     for rows, outcomes in groups.values():
-        rng = generator(seed, "reworked", reworked, original, rows.tobytes())
         families = dense(table.family_codes[rows])
-        z, x = baseline[rows], (new[rows], old[rows])
+        z, pair = baseline[rows], np.column_stack([new[rows], old[rows]])
         y = np.column_stack([table.column(outcome)[rows] for outcome in outcomes])
-        differences = rho_differences(covariates_of(table)[rows], *x, y, families, rng, draws, seed)
-        of_new, of_old = (np.abs(y - leave_groups_out(np.column_stack([z, one]), y, families)[0]) for one in x)
-        both = permuted_errors(np.column_stack([z, x[1]]), x[0], y, families, rng, draws)[0]
-        for place, (outcome, (difference, interval, test)) in enumerate(zip(outcomes, differences, strict=True)):
+        rhos = rho_differences(covariates_of(table)[rows], pair[:, 0], pair[:, 1], y, families, swaps[:, rows], seed)
+        alone, of_new, of_old = (
+            np.abs(y - leave_groups_out(features, y, families)[0])
+            for features in (z, *(np.column_stack([z, one]) for one in pair.T))
+        )
+        testable = Pair.of(pair, z).exchangeable
+        null = exchanged_differences(z, pair, y, families, swaps[:, rows]) if testable else None
+        beyond = permuted_errors(
+            np.column_stack([z, old[rows]]),
+            new[rows],
+            y,
+            families,
+            generator(seed, "beyond", reworked, original),
+            draws,
+        )
+        slopes = held_out_fits(np.column_stack([z, old[rows], new[rows]]), y, families).slopes[:, -1]
+        least_beyond = least_permutation_p(
+            families, draws, left_within_families(np.column_stack([z, old[rows]]), new[rows], families)
+        )
+        for place, (outcome, rho) in enumerate(zip(outcomes, rhos, strict=True)):
             less = of_old[:, place] - of_new[:, place]
             gain_interval, flip, _ = gain_over_families(less, families, draws, seed, unit_of(y[:, place]))
-            yield Comparison(
+            error = float(alone[:, place].mean())
+            share = 1 / error if error > 1e-9 * unit_of(y[:, place]) else 0.0
+            gained = None if null is None else null[:, place]
+            one = Comparison(
                 reworked=reworked,
                 original=original,
                 outcome=outcome,
                 n=len(y),
-                rho_difference=difference,
-                rho_interval=interval,
-                rho_test=test,
+                rho_difference=rho.value,
+                rho_interval=rho.interval,
+                rho_test=tested(rho.null, len(y), draws),
+                rho_reworked=rho.rhos[0],
+                rho_original=rho.rhos[1],
                 gain_difference=float(less.mean()),
                 gain_interval=gain_interval,
-                gain_test=flip,
-                beyond=float(of_old[:, place].mean() - both[0, place] / len(y)),
+                gain_test=tested(gained, len(y), draws),
+                gain_flip=flip,
+                beyond=float(of_old[:, place].mean() - beyond.absolute[0, place] / len(y)),
                 beyond_test=Tested(
-                    p=error_p(both[:, place]),
-                    least=least_permutation_p(families, draws),
-                    null=NULL.format(draws=draws),
+                    p=error_p(beyond.absolute[:, place]), least=least_beyond, null=NULL.format(draws=draws)
                 ),
+                beyond_relation=slope_of(slopes[:, place], new[rows], y[:, place]).relation,
             )
+            shares = gained * share if gained is not None and share else None
+            yield one, Differences(outcome, shares, rho.null, less * share, table.family_codes[rows], rows)
 
 
-def rho_differences(
-    covariates: Floats,
-    new: Floats,
-    old: Floats,
-    y: Floats,
-    families: Ints,
-    rng: np.random.Generator,
-    draws: int,
-    seed: int,
-) -> list[Difference]:
-    """Partial rho of `new` less that of `old` for each outcome of y (rows, outcomes), with interval and test."""
-    n_y, c = y.shape[1], covariates.shape[1]
-    ranked = Ranked.of(covariates, np.column_stack([new, old, y]), families)
-    if ranked.df < 1:
-        return [(None, NOTHING, None)] * n_y
-    left = ranked.left()
-    rhos = [correlations(left[:, :2], left[:, 2 + place]) for place in range(n_y)]
-    null = swapped(ranked.columns[ranked.moving, :2], left[:, 2:], ranked.basis, rng, draws)
-    products = ranked.family_products()
-    found: list[Difference] = []
-    for place, pair in enumerate(rhos):
-        if not np.isfinite(pair).all():
-            found.append((None, NOTHING, None))
-            continue
-        observed = float(pair[0] - pair[1])
-        p = permutation_p(abs(observed), np.abs(null[:, place]))
-        test = Tested(p=p, least=1 / (draws + 1), null=SWAP.format(draws=draws))
-        if len(products) < FEW_FAMILIES:
-            span = leave_one_out_range(_left_out(covariates, new, old, y[:, place], families))
-        else:
-            picked = [*range(c), c, c + 1, c + 2 + place]
-            own = products[:, picked][:, :, picked]
-            span = over_families(own.reshape(len(own), -1), lambda totals: _difference(totals, c), (), draws, seed)
-        found.append((observed, span, test))
-    return found
+def tested(null: Floats | None, models: int, draws: int) -> Tested | None:
+    """The two-sided p of the first of these differences (draws + 1,) among those exchanged within `models`."""
+    if null is None:
+        return None
+    size = np.abs(null) / (float(np.abs(null).max()) or 1.0)
+    p = permutation_p(float(size[0]), size[1:])
+    return Tested(p=p, least=least_exchange_p(models, draws), null=SWAP.format(draws=draws))
 
 
-def swapped(columns: Floats, y: Floats, basis: Floats, rng: np.random.Generator, draws: int) -> Floats:
-    """Differences of partial correlations, (draws, outcomes), with two columns (rows, 2) exchanged at random by row.
-
-    `y` (rows, outcomes) are residuals on `basis`. With the mean m of the columns and half their difference d, they are
-    m + sd and m - sd for signs s, so that all a draw needs are products of its signs with a few fixed columns.
-    """
-    middle, half = residuals(columns.mean(axis=1), basis), (columns[:, 0] - columns[:, 1]) / 2
-    n, n_y = y.shape
-    targets = half[:, None] * np.column_stack([y, middle, basis])
-    along, norms = middle @ y, np.linalg.norm(y, axis=0)
-    null = np.empty((draws, n_y))
-    block = max(1, _CELLS // n)
-    for start in range(0, draws, block):
-        stop = min(start + block, draws)
-        signs = rng.integers(0, 2, size=(stop - start, n), dtype=np.int8) * 2.0 - 1.0
-        products = signs @ targets
-        apart, with_middle = products[:, :n_y], products[:, [n_y]]
-        spread = half @ half - (products[:, n_y + 1 :] ** 2).sum(axis=1, keepdims=True)
-        rhos = []
-        for sign in (1.0, -1.0):
-            square = middle @ middle + 2 * sign * with_middle + spread
-            scale = np.sqrt(np.maximum(square, 0.0)) * norms
-            with np.errstate(invalid="ignore", divide="ignore"):
-                rhos.append(np.where(scale > 1e-9, (along + sign * apart) / scale, 0.0))
-        null[start:stop] = rhos[0] - rhos[1]
-    return null
-
-
-def _difference(totals: Floats, c: int) -> Floats:
-    """Partial rho of the first less that of the second column, from products of (covariates, first, second, y)."""
-    drawn = totals.reshape(-1, c + 3, c + 3)
-    first, second = (
-        partial_of_products(drawn[:, picked][:, :, picked], c)
-        for picked in ([*range(c), c, c + 2], [*range(c), c + 1, c + 2])
+def pooled(
+    table: ScoreTable, pair: tuple[str, str], found: Sequence[Differences], draws: int, seed: int
+) -> PooledComparison | None:
+    """The mean difference over outcomes, tested by the exchange that they share; None where there is no outcome."""
+    if not found:
+        return None
+    models = int(np.any([one.rows for one in found], axis=0).sum())
+    gains, rhos = (
+        None if not of else np.mean(of, axis=0)
+        for of in (
+            [one.gains for one in found if one.gains is not None],
+            [one.rhos for one in found if one.rhos is not None],
+        )
     )
-    return first - second
+    n_families, n = len(table.family_names), len(found)
+    totals = np.column_stack(
+        [np.bincount(one.families, weights=one.less, minlength=n_families) for one in found]
+        + [np.bincount(one.families, minlength=n_families) for one in found]
+    )
+    totals = totals[totals[:, n:].sum(axis=1) > 0]
 
+    def mean(summed: Floats) -> Floats:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            result: Floats = (summed[:, :n] / summed[:, n:]).mean(axis=1)
+        return result
 
-def _left_out(covariates: Floats, new: Floats, old: Floats, y: Floats, families: Ints) -> list[float]:
-    return [
-        partial_rho(new[rows], y[rows], covariates[rows], families[rows])
-        - partial_rho(old[rows], y[rows], covariates[rows], families[rows])
-        for family in np.unique(families)
-        if (rows := families != family).sum() > 2
-    ]
+    return PooledComparison(
+        reworked=pair[0],
+        original=pair[1],
+        outcomes=tuple(one.outcome for one in found),
+        models=models,
+        gain_difference=None if gains is None else float(gains[0]),
+        gain_interval=over_families(totals, mean, mean(totals.sum(axis=0) - totals), draws, seed),
+        gain_test=tested(gains, models, draws),
+        rho_difference=None if rhos is None else float(rhos[0]),
+        rho_test=tested(rhos, models, draws),
+    )

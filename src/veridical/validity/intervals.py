@@ -11,7 +11,7 @@ from veridical.stats.bootstrap import percentile_interval
 from veridical.stats.interval import Interval
 from veridical.stats.multiple import benjamini_hochberg, holm
 from veridical.stats.units import Floats
-from veridical.validity.results import Span, Tested
+from veridical.validity.inference import Span, Tested
 
 FEW_FAMILIES = 8
 """With fewer families than this none is resampled: the range over leaving each out takes its place."""

@@ -19,39 +19,22 @@ from veridical.stats.rank_correlation import rank_correlation
 from veridical.stats.ridge import held_out_fits, leave_groups_out, mean_of_others
 from veridical.stats.sign_flip import exact_sign_flip_p, least_sign_flip_p
 from veridical.stats.units import Bools, Floats, Ints
+from veridical.validity.inference import Span, Tested
 from veridical.validity.intervals import adjusted, over_families
+from veridical.validity.metric_gains import rho_over_families, squared_over_families
 from veridical.validity.partial import Block, blocks
-from veridical.validity.permuted_gain import permuted_errors
-from veridical.validity.relation import Slope, slope_of
-from veridical.validity.results import Accuracy, Baseline, Gain, Span, Tested
+from veridical.validity.permuted_gain import left_within_families, permuted_errors
+from veridical.validity.predicted import Predicted
+from veridical.validity.relation import slope_of
+from veridical.validity.results import Accuracy, Baseline, Gain
+from veridical.validity.ridge_draws import Drawn
 from veridical.validity.seeds import generator
 from veridical.validity.table import LEAST_FAMILIES, LEAST_MODELS, ScoreTable
 
-NULL = "the benchmark's residual given the baseline permuted within families, {draws:,} draws"
+NULL = "the benchmark's residual given baseline and family permuted within families, {draws:,} draws"
+RANKED_CELLS = 2_000_000
+"""Predictions are ranked for as many draws as make so many cells, 99 at the least: sorting costs more than the rest."""
 FLIP = "signs of the families' gains flipped"
-
-
-@dataclass(frozen=True, eq=False)
-class Predicted:
-    """Held-out predictions of one outcome, all (rows,): with a benchmark, without it, and by the mean of the others.
-
-    `slope` is the benchmark's in the fits without each family."""
-
-    benchmark: str
-    outcome: str
-    baseline: Baseline
-    rows: Bools
-    families: Ints
-    observed: Floats
-    mean: Floats
-    without: Floats
-    with_benchmark: Floats
-    slope: Slope
-
-    @property
-    def gains(self) -> Floats:
-        """How much smaller each model's absolute error is with the benchmark, (rows,)."""
-        return np.abs(self.observed - self.without) - np.abs(self.observed - self.with_benchmark)
 
 
 def baselines_of(table: ScoreTable) -> dict[Baseline, Floats]:
@@ -110,8 +93,21 @@ def error_p(errors: Floats) -> float:
     return permutation_p(-float(scaled[0]), -scaled[1:])
 
 
-def least_permutation_p(families: Ints, draws: int) -> float:
-    """The smallest p that permuting within families can give: 1 / (draws + 1), or 1 over the number of orders."""
+def ranked_draws(rows: int, draws: int) -> int:
+    """How many draws' predictions are ranked, the observed one with them."""
+    return min(draws, max(99, RANKED_CELLS // rows)) + 1
+
+
+def least_permutation_p(families: Ints, draws: int, left: Floats | None = None) -> float:
+    """The smallest p that permuting within families can give: 1 / (draws + 1), or 1 over the number of orders.
+
+    Families in which nothing is `left` (rows,) to permute have one order.
+    """
+    if left is not None:
+        moving = np.array([np.ptp(left[families == family]) > 0 for family in range(int(families.max()) + 1)])
+        families = families[moving[families]]
+        if not len(families):
+            return 1.0
     sizes = np.bincount(families)
     orders = prod(factorial(int(size)) for size in sizes[(sizes > 1) & (sizes < 20)]) if sizes.max() < 20 else draws + 1
     return 1 / min(orders, draws + 1)
@@ -170,7 +166,8 @@ def _gains(table: ScoreTable, task: _Task, draws: int, seed: int) -> Iterator[tu
     z, x = task.features[rows], table.column(task.benchmark)[rows]
     y = np.column_stack([table.column(name)[rows] for name in task.block.outcomes])
     rng = generator(seed, "gain", task.baseline, task.benchmark, rows.tobytes())
-    errors = permuted_errors(z, x, y, families, rng, draws)
+    drawn = permuted_errors(z, x, y, families, rng, draws, ranked_draws(len(x), draws))
+    least = least_permutation_p(families, draws, left_within_families(z, x, families))
     together = held_out_fits(np.column_stack([z, x]), y, families)
     for place, outcome in enumerate(task.block.outcomes):
         predicted = Predicted(
@@ -185,15 +182,17 @@ def _gains(table: ScoreTable, task: _Task, draws: int, seed: int) -> Iterator[tu
             with_benchmark=together.predicted[:, place],
             slope=slope_of(together.slopes[:, -1, place], x, y[:, place]),
         )
-        yield _gain(table, predicted, (errors[0][:, place], errors[1][:, place]), draws, seed), predicted
+        yield _gain(table, predicted, drawn.of(place), least, draws, seed), predicted
 
 
-def _gain(table: ScoreTable, of: Predicted, errors: tuple[Floats, Floats], draws: int, seed: int) -> Gain:
+def _gain(table: ScoreTable, of: Predicted, drawn: Drawn, least: float, draws: int, seed: int) -> Gain:
     without = accuracy(of.observed, of.without, of.mean)
     with_benchmark = accuracy(of.observed, of.with_benchmark, of.mean)
     interval, flip, influence = gain_over_families(of.gains, of.families, draws, seed, unit_of(of.observed))
     sizes = np.bincount(of.families)
-    absolute, squared = errors
+    rho_gain = None if without.rho is None or with_benchmark.rho is None else with_benchmark.rho - without.rho
+    ranked = len(drawn.rho) - 1
+    squared = error_p(drawn.squared)
     named = _names(table, of)
     return Gain(
         benchmark=of.benchmark,
@@ -210,14 +209,24 @@ def _gain(table: ScoreTable, of: Predicted, errors: tuple[Floats, Floats], draws
         mae_gain=without.mae - with_benchmark.mae,
         rmse_gain=without.rmse - with_benchmark.rmse,
         r2_gain=None if without.r2 is None or with_benchmark.r2 is None else with_benchmark.r2 - without.r2,
-        rho_gain=None if without.rho is None or with_benchmark.rho is None else with_benchmark.rho - without.rho,
+        rho_gain=rho_gain,
         interval=interval,
         test=Tested(
-            p=error_p(absolute),
-            least=least_permutation_p(of.families, draws),
+            p=error_p(drawn.absolute),
+            least=least,
             null=NULL.format(draws=draws),
         ),
-        p_squared=error_p(squared),
+        p_squared=squared,
+        r2_test=None if without.r2 is None else Tested(p=squared, least=least, null=NULL.format(draws=draws)),
+        r2_interval=squared_over_families(of, draws, seed),
+        rho_test=None
+        if rho_gain is None
+        else Tested(
+            p=permutation_p(float(drawn.rho[0]), drawn.rho[1:]),
+            least=max(least, 1 / (ranked + 1)),
+            null=NULL.format(draws=ranked),
+        ),
+        rho_interval=rho_over_families(of, draws, seed),
         flip=flip,
         influence={name: float(value) for name, value in zip(named, influence, strict=True)},
     )
@@ -229,13 +238,13 @@ def _names(table: ScoreTable, of: Predicted) -> Iterator[str]:
 
 
 def _adjusted(found: list[Gain]) -> list[Gain]:
-    """With both tests adjusted over the pairs of each baseline."""
+    """With every test adjusted over the pairs of each baseline."""
     groups: dict[Baseline, list[int]] = {}
     for place, gain in enumerate(found):
         groups.setdefault(gain.baseline, []).append(place)
     changed = list(found)
     for places in groups.values():
-        tests, flips = adjusted([found[p].test for p in places]), adjusted([found[p].flip for p in places])
-        for place, test, flip in zip(places, tests, flips, strict=True):
-            changed[place] = found[place].model_copy(update={"test": test, "flip": flip})
+        for name in ("test", "flip", "r2_test", "rho_test"):
+            for place, test in zip(places, adjusted([getattr(found[place], name) for place in places]), strict=True):
+                changed[place] = changed[place].model_copy(update={name: test})
     return changed

@@ -22,8 +22,9 @@ from veridical.stats.partial_correlation import (
 from veridical.stats.permutation import permutation_p
 from veridical.stats.rank_correlation import average_ranks
 from veridical.stats.units import Bools, Floats, Ints
+from veridical.validity.inference import Span, Tested
 from veridical.validity.intervals import FEW_FAMILIES, adjusted, over_families
-from veridical.validity.results import Partial, Span, Tested
+from veridical.validity.results import Partial
 from veridical.validity.seeds import generator
 from veridical.validity.table import ScoreTable
 

@@ -10,8 +10,9 @@ from scipy import stats
 
 from veridical.stats.rank_correlation import average_ranks, rank_correlation
 from veridical.stats.units import Bools, Floats, Ints
+from veridical.validity.inference import Tested
 from veridical.validity.intervals import LEVEL, adjusted, span
-from veridical.validity.results import Agreement, Correlation, RankedModel, Ranking, RankMove, Tested
+from veridical.validity.results import Agreement, Correlation, RankedModel, Ranking, RankMove
 from veridical.validity.seeds import generator
 from veridical.validity.table import ScoreTable
 

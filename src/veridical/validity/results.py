@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
 from veridical.items import Frozen
 from veridical.judge.measure import Finite
+from veridical.validity.inference import Span, Tested
+from veridical.validity.summaries import Attainable, AxisAnswer, MetricAgreement, PooledComparison, Specificity
 
 Baseline = Literal["size", "size + controls"]
 Relation = Literal["positive", "negative", "mixed", "none"]
@@ -33,36 +35,6 @@ class Note(Frozen):
     kind: NoteKind
     where: tuple[str, ...]
     message: str
-
-
-class Span(Frozen):
-    """An interval at `level` and how it was made; both ends are null where there is none, and `method` says why.
-
-    The range over leaving each family out is no confidence interval and has no level.
-    """
-
-    low: Finite | None = None
-    high: Finite | None = None
-    level: Finite | None = None
-    method: str
-
-    def scaled(self, factor: float) -> Self:
-        """The interval in another unit: both ends times `factor`, which is above 0."""
-        if self.low is None or self.high is None:
-            return self
-        return self.model_copy(update={"low": self.low * factor, "high": self.high * factor})
-
-
-class Tested(Frozen):
-    """A p-value in its family of tests: `holm` and `bh` are adjusted over `tests` of them."""
-
-    p: Finite
-    holm: Finite | None = None
-    bh: Finite | None = None
-    tests: int = 1
-    least: Finite = 0.0
-    """The smallest value that this test can give with these data."""
-    null: str
 
 
 class Correlation(Frozen):
@@ -154,9 +126,10 @@ class Accuracy(Frozen):
 class Gain(Frozen):
     """What a benchmark adds to a baseline for predicting an outcome, with each family left out in turn.
 
-    Gains are positive where the benchmark helps. `test` (one-sided) and `interval` are of the MAE gain; `p_squared` is
-    the permutation p of the RMSE and R² gains, which order alike. `flip` is the exact two-sided sign flip of the
-    families' gains. `influence` is the MAE gain over the other families' predictions, by the family that is left out.
+    Gains are positive where the benchmark helps. `test` (one-sided) and `interval` are of the MAE gain, `r2_test`,
+    `r2_interval`, `rho_test` and `rho_interval` likewise of those in R² and Spearman's rho, by the same permutations;
+    `p_squared` is the p of the RMSE gain too, since RMSE and R² order alike. `flip` is the exact two-sided sign flip of
+    the families' gains. `influence` is the MAE gain over the other families' predictions, by the family left out.
     `fixed` counts models alone in their family, which no permutation moves. `relation` is the sign of the benchmark's
     slope, given the baseline, in the fits without each family ("mixed" where they differ), and `slope` their mean in
     standard deviations: a gain through a negative relation says that models that score higher score lower on the
@@ -181,13 +154,19 @@ class Gain(Frozen):
     interval: Span
     test: Tested | None
     p_squared: Finite | None
+    r2_test: Tested | None = None
+    r2_interval: Span = Span(method="not estimable")
+    rho_test: Tested | None = None
+    rho_interval: Span = Span(method="not estimable")
     flip: Tested
     influence: Mapping[str, Finite]
 
 
 class Comparison(Frozen):
     """Does the reworked version predict better than the original? Differences are reworked less original, on the same
-    models; positive where the reworked version is better.
+    models; positive where the reworked version is better. `gain_test` and `rho_test` exchange the two columns within
+    models; `gain_flip` flips the signs of the families' differences. `rho_reworked` and `rho_original` are the partial
+    correlations themselves: where they are negative, the greater difference is the weaker relation.
 
     `beyond` is the MAE gain of the reworked version over the baseline with the original in it.
     """
@@ -201,30 +180,13 @@ class Comparison(Frozen):
     rho_test: Tested | None
     gain_difference: Finite
     gain_interval: Span
-    gain_test: Tested
+    gain_test: Tested | None
+    gain_flip: Tested | None = None
+    rho_reworked: Finite | None = None
+    rho_original: Finite | None = None
+    beyond_relation: Relation = "none"
     beyond: Finite
     beyond_test: Tested | None
-
-
-class Specificity(Frozen):
-    """Does a benchmark predict outcomes of its own axis better than others?
-
-    `within`, `across` and their difference are means over pairs of what is left of the statistic once the mean of each
-    benchmark and of each outcome is taken out; `raw_within` and `raw_across` are means of the statistic itself, which
-    differ where an axis has outcomes that everything predicts well. `common_factor_test` takes out the product of those
-    effects too, which is what one factor behind all columns makes.
-    """
-
-    statistic: Literal["partial rho", "relative MAE gain"]
-    within: Finite
-    across: Finite
-    difference: Finite
-    raw_within: Finite
-    raw_across: Finite
-    within_pairs: int
-    across_pairs: int
-    test: Tested
-    common_factor_test: Tested
 
 
 class Reliability(Frozen):
@@ -269,6 +231,10 @@ class Validity(Frozen):
     partials: tuple[Partial, ...]
     gains: tuple[Gain, ...]
     comparisons: tuple[Comparison, ...]
+    pooled_comparisons: tuple[PooledComparison, ...] = ()
     specificity: tuple[Specificity, ...]
+    axes: tuple[AxisAnswer, ...] = ()
+    metrics: tuple[MetricAgreement, ...] = ()
+    attainable: tuple[Attainable, ...] = ()
     reliabilities: tuple[Reliability, ...]
     disattenuated: tuple[Disattenuated, ...]

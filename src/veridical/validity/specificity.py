@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import permutations
 from math import factorial, prod
 from typing import Literal
@@ -12,8 +13,10 @@ import numpy as np
 
 from veridical.stats.permutation import permutation_p
 from veridical.stats.units import Floats, Ints
-from veridical.validity.results import Gain, Partial, Specificity, Tested
+from veridical.validity.inference import Tested
+from veridical.validity.results import Gain, Partial
 from veridical.validity.roles import Roles
+from veridical.validity.summaries import Specificity
 
 Statistic = Literal["partial rho", "relative MAE gain"]
 EXACT = 8
@@ -21,6 +24,27 @@ EXACT = 8
 NULL = "axes of the outcomes permuted, {without} taken out, {how}"
 _TIES = 1e-9
 _BLOCK = 4_000
+
+
+@dataclass(frozen=True, eq=False)
+class AxisTable:
+    """Values of benchmarks and outcomes that have an axis, (benchmarks, outcomes), NaN where a pair is missing; `own`
+    and `axes` are the places of their axes among `names`."""
+
+    names: tuple[str, ...]
+    values: Floats
+    own: Ints
+    axes: Ints
+
+    @classmethod
+    def of(cls, roles: Roles, values: Mapping[tuple[str, str], float]) -> AxisTable:
+        benchmarks = [one for one in roles.predictors if roles.axes.get(one)]
+        outcomes = [one for one, axis in roles.outcomes.items() if axis]
+        names = sorted({*(roles.axes[one] for one in benchmarks), *(roles.outcomes[one] for one in outcomes)})
+        own = np.array([names.index(roles.axes[one]) for one in benchmarks], dtype=np.int64)
+        axes = np.array([names.index(roles.outcomes[one]) for one in outcomes], dtype=np.int64)
+        cells = [[values.get((b, o), np.nan) for o in outcomes] for b in benchmarks]
+        return cls(tuple(names), np.array(cells).reshape(len(own), len(axes)), own, axes)
 
 
 def specificity(
@@ -49,12 +73,8 @@ def specificity(
 def _specificity(
     name: Statistic, roles: Roles, values: Mapping[tuple[str, str], float], rng: np.random.Generator, draws: int
 ) -> Specificity | None:
-    benchmarks = [one for one in roles.predictors if roles.axes.get(one)]
-    outcomes = [one for one, axis in roles.outcomes.items() if axis]
-    names = sorted({*(roles.axes[one] for one in benchmarks), *(roles.outcomes[one] for one in outcomes)})
-    own = np.array([names.index(roles.axes[one]) for one in benchmarks], dtype=np.int64)
-    axes = np.array([names.index(roles.outcomes[one]) for one in outcomes], dtype=np.int64)
-    table = np.array([[values.get((b, o), np.nan) for o in outcomes] for b in benchmarks]).reshape(len(own), len(axes))
+    by_axis = AxisTable.of(roles, values)
+    table, own, axes = by_axis.values, by_axis.own, by_axis.axes
     if not len(own) or len(set(axes.tolist())) < 2:
         return None
     within = own[:, None] == axes[None, :]
@@ -87,15 +107,22 @@ def _specificity(
 
 def _tested(table: Floats, own: Ints, axes: Ints, rng: np.random.Generator, draws: int, without: str) -> Tested:
     """One-sided p of within less across over arrangements of the outcomes' axes."""
-    observed = float(differences(table, own, axes[None])[0])
+    return by_arrangements(lambda arranged: differences(table, own, arranged), axes, rng, draws, without)
+
+
+def by_arrangements(
+    statistic: Callable[[Ints], Floats], axes: Ints, rng: np.random.Generator, draws: int, without: str
+) -> Tested:
+    """One-sided p of a statistic of the outcomes' axes (arrangements, outcomes) over arrangements of them."""
+    observed = float(statistic(axes[None])[0])
     arrangements = factorial(len(axes)) // prod(factorial(count) for count in Counter(axes.tolist()).values())
     if len(axes) <= EXACT:
-        null = differences(table, own, np.array(sorted(set(permutations(axes.tolist()))), dtype=np.int64))
+        null = statistic(np.array(sorted(set(permutations(axes.tolist()))), dtype=np.int64))
         null = null[np.isfinite(null)]
         p, least = (float((null >= value - _TIES).mean()) for value in (observed, null.max()))
         how = f"every one of {arrangements:,} arrangements"
     else:
-        null = differences(table, own, rng.permuted(np.broadcast_to(axes, (draws, len(axes))), axis=1))
+        null = statistic(rng.permuted(np.broadcast_to(axes, (draws, len(axes))), axis=1))
         p, least = permutation_p(observed, null[np.isfinite(null)]), 1 / min(draws + 1, arrangements)
         how = f"{draws:,} draws"
     return Tested(p=p, least=least, null=NULL.format(without=without, how=how))

@@ -11,18 +11,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import ceil
 
-from veridical.report.texts import MINUS, number, p_value
+from veridical.report.texts import number, p_value
 from veridical.stats.sign_flip import least_sign_flip_p
+from veridical.validity.attainable import attainable_sentences
+from veridical.validity.axes import axis_sentences
+from veridical.validity.inference import Tested
 from veridical.validity.intervals import FEW_FAMILIES
-from veridical.validity.results import Agreement, Comparison, Gain, Partial, Ranking, Specificity, Tested
+from veridical.validity.metrics import agreement_sentences
+from veridical.validity.results import Agreement, Comparison, Gain, Partial, Ranking
+from veridical.validity.summaries import Attainable, AxisAnswer, MetricAgreement, PooledComparison, Specificity
 from veridical.validity.table import LEAST_FAMILIES, LEAST_MODELS
+from veridical.validity.wording import ALPHA, NAMED, amount, count_of, listed, passes, possible, told_p
 
-ALPHA = 0.05
 OVER = {"size": "model size", "size + controls": "model size and controls"}
 SIGNED = {"negative": " (negatively)", "mixed": " (with no one sign)", "positive": "", "none": ""}
 """Behind an outcome: the sign of a benchmark's relation with it, where it is not the one that a reader expects."""
-NAMED = 4
-"""Benchmarks that the first sentence names, and names in any list."""
 
 
 def verdicts(
@@ -33,16 +36,30 @@ def verdicts(
     rankings: Sequence[Ranking],
     gains: Sequence[Gain],
     comparisons: Sequence[Comparison],
+    pooled: Sequence[PooledComparison],
     specificity: Sequence[Specificity],
+    axes: Sequence[AxisAnswer] = (),
+    metrics: Sequence[MetricAgreement] = (),
+    reach: Sequence[Attainable] = (),
 ) -> list[str]:
     """Sentences in the order in which one reads them: the answer, what limits it, then each finding."""
     fullest = _fullest(gains)
     return [
         *_answer(outcomes, fullest, draws),
+        *attainable_sentences(reach),
         *_limits(draws, partials, gains, comparisons),
+        *agreement_sentences(metrics),
+        *axis_sentences(axes, len({gain.benchmark for gain in fullest})),
         *_untested(partials, gains),
         *(_gain(gain) for gain in sorted(fullest, key=_order)),
-        *(_agreement(one, [c for c in comparisons if c.reworked == one.reworked]) for one in agreements),
+        *(
+            _agreement(
+                one,
+                [c for c in comparisons if c.reworked == one.reworked],
+                [p for p in pooled if p.reworked == one.reworked],
+            )
+            for one in agreements
+        ),
         *(_beyond(one) for one in comparisons),
         *(_ranking(one) for one in rankings if one.inseparable),
         *(_specificity(one) for one in specificity),
@@ -81,16 +98,6 @@ def _answer(outcomes: Sequence[str], fullest: Sequence[Gain], draws: int) -> Ite
         else:
             verb = "adds" if len(adding) == 1 else "add"
             yield f"{len(adding)} of {len(benchmarks)} benchmarks {verb} to {over}{corrected}: {names}."
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}{'' if n == 1 else 's'}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """`a, b, c`; of many, the first few and how many more."""
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
 
 
 def _limits(
@@ -144,16 +151,6 @@ def _fullest(gains: Sequence[Gain]) -> list[Gain]:
     return [gain for gain in gains if gain.baseline == last]
 
 
-def possible(test: Tested | None) -> bool:
-    """Whether the smallest p that the test can give, after correction, is at most the threshold."""
-    return test is not None and test.least * test.tests <= ALPHA
-
-
-def passes(test: Tested | None) -> bool:
-    """Whether p after Holm is at most the threshold."""
-    return test is not None and (test.p if test.holm is None else test.holm) <= ALPHA
-
-
 def _order(gain: Gain) -> tuple[float, float]:
     """By p, and of those alike by what share of the error is gained."""
     share = gain.mae_gain / gain.without.mae if gain.without.mae > 0 else 0.0
@@ -171,7 +168,7 @@ def _gain(gain: Gain) -> str:
     if gain.mae_gain > 0 and passes(gain.test):
         worst = min(gain.influence, key=lambda name: gain.influence[name])
         rests = f"; without {worst} nothing is left of it" if gain.influence[worst] <= 0 else ""
-        return f"{gain.benchmark} adds {adds}: {facts}{rests}."
+        return f"{gain.benchmark} adds {adds}: {facts}{rests or _parted(gain)}."
     if gain.test is not None and gain.test.least > ALPHA:
         return (
             f"{gain.benchmark} cannot be tested within families for what it adds {adds}: {gain.fixed} of {gain.n} "
@@ -187,6 +184,14 @@ def _gain(gain: Gain) -> str:
     return f"{gain.benchmark} {'is not shown to add' if gain.mae_gain > 0 else 'adds nothing'} {adds}: {facts}."
 
 
+def _parted(gain: Gain) -> str:
+    """Why the interval of a gain that is shown may still hold 0."""
+    low = gain.interval.low
+    if low is None or low > 0 or gain.interval.level is None:
+        return ""
+    return "; its interval holds 0 all the same, since it moves with how families differ, which this p does not"
+
+
 def _through(gain: Gain) -> str:
     """In words, the sign of a relation that is not positive."""
     if gain.relation == "negative":
@@ -197,7 +202,7 @@ def _through(gain: Gain) -> str:
     return ", through a relation whose sign is not the same in all fits" if gain.relation == "mixed" else ""
 
 
-def _agreement(one: Agreement, compared: Sequence[Comparison]) -> str:
+def _agreement(one: Agreement, compared: Sequence[Comparison], pooled: Sequence[PooledComparison]) -> str:
     if one.rho is None:
         return f"{one.reworked} and {one.original} cannot be compared as rankings (n {one.n})."
     low = "" if one.interval.low is None else f" [{number(one.interval.low)}, {number(one.interval.high)}]"
@@ -205,25 +210,63 @@ def _agreement(one: Agreement, compared: Sequence[Comparison]) -> str:
     if one.moves:
         move = one.moves[0]
         told += f" (largest move: {move.model}, from {move.original:g} to {move.reworked:g})"
-    parts = [
-        _predicts("held-out gain", [(c.outcome, c.gain_difference, c.gain_test) for c in compared]),
-        _predicts("partial ρ", [(c.outcome, c.rho_difference, c.rho_test) for c in compared]),
-    ]
+    parts = [part for both in pooled for part in _together(both)]
+    if len(compared) > 1:
+        parts += [
+            _predicts(
+                "held-out gain", [(c.outcome, c.gain_difference, c.gain_difference, c.gain_test) for c in compared]
+            ),
+            _predicts("partial ρ", [(c.outcome, c.rho_difference, _strength(c), c.rho_test) for c in compared]),
+        ]
     return "; ".join([told, *(part for part in parts if part)]) + "."
 
 
-def _predicts(kind: str, differences: Sequence[tuple[str, float | None, Tested | None]]) -> str:
-    """Which outcomes the reworked version predicts better and worse than the original, by one measure of it."""
-    known = [(outcome, value, test) for outcome, value, test in differences if value is not None and test is not None]
+def _strength(one: Comparison) -> float | None:
+    """How much further from 0 the reworked version's partial rho is: a negative one may be the stronger relation."""
+    if one.rho_reworked is None or one.rho_original is None:
+        return one.rho_difference
+    return abs(one.rho_reworked) - abs(one.rho_original)
+
+
+def _together(one: PooledComparison) -> Iterator[str]:
+    """What the tests over all outcomes say: better, worse, or neither shown."""
+    outcomes = listed(one.outcomes) if len(one.outcomes) == 1 else f"{len(one.outcomes)} outcomes together"
+    if one.gain_difference is not None and one.gain_test is not None:
+        told = f"({amount(one.gain_difference, percent=True)} of the error, {told_p(one.gain_test)})"
+        yield f"by held-out gain it {_shown(one.gain_difference, one.gain_test)} {outcomes} {told}"
+    if one.rho_difference is not None and one.rho_test is not None:
+        told = f"({number(one.rho_difference)}, {told_p(one.rho_test)})"
+        what = _shown(
+            one.rho_difference, one.rho_test, ("has a higher one", "has a lower one", "is not shown to differ")
+        )
+        yield f"by partial ρ it {what} for {outcomes} {told}"
+
+
+def _shown(
+    difference: float,
+    test: Tested,
+    words: tuple[str, str, str] = ("predicts better", "predicts worse", "is not shown to predict better or worse"),
+) -> str:
+    if not possible(test):
+        return "cannot be tested for"
+    return (words[0] if difference > 0 else words[1]) if passes(test) else words[2]
+
+
+def _predicts(kind: str, differences: Sequence[tuple[str, float | None, float | None, Tested | None]]) -> str:
+    """Which outcomes the reworked version predicts better and worse than the original, by one measure of it: outcome,
+    difference, by how much it is the stronger predictor, and the test of the difference."""
+    known = [(outcome, stronger, test) for outcome, _, stronger, test in differences if stronger is not None and test]
     if not known:
         return ""
     least = min(test.least * test.tests for _, _, test in known)
     if least > ALPHA:
-        return f"by {kind} neither better nor worse can be shown (p {p_value(min(1.0, least))} at the least)"
-    better = [outcome for outcome, value, test in known if value > 0 and passes(test)]
-    worse = [outcome for outcome, value, test in known if value < 0 and passes(test)]
+        return f"by {kind} no outcome alone can show better or worse (p {p_value(min(1.0, least))} at the least)"
+    better = [outcome for outcome, stronger, test in known if stronger > 0 and passes(test)]
+    worse = [outcome for outcome, stronger, test in known if stronger < 0 and passes(test)]
     if not better and not worse:
-        return f"by {kind} it predicts none of {_count(len(known), 'outcome')} better or worse, after correction"
+        return (
+            f"by {kind} it predicts none of {count_of(len(known), 'outcome')} alone better or worse, after correction"
+        )
     parts = [f"better {listed(better)}"] if better else []
     parts += [f"worse {listed(worse)}"] if worse else []
     return f"by {kind} it predicts {' and '.join(parts)}"
@@ -234,7 +277,7 @@ def _beyond(one: Comparison) -> str:
     if one.beyond_test is None or one.beyond_test.least > ALPHA:
         return f"{one.reworked} cannot be tested {told}."
     if one.beyond > 0 and passes(one.beyond_test):
-        what = "still adds"
+        what = f"still adds{SIGNED[one.beyond_relation]}"
     else:
         what = "is not shown to add" if one.beyond > 0 else "adds nothing"
     return f"{one.reworked} {what} {told}, {told_p(one.beyond_test)}."
@@ -265,29 +308,3 @@ def _specificity(one: Specificity) -> str:
         else "Benchmarks are not shown to predict outcomes of their own axis better than others"
     )
     return f"{said} {facts}."
-
-
-def told_p(test: Tested) -> str:
-    """`p .003, Holm .012`."""
-    holm = "" if test.holm is None or test.tests < 2 else f", Holm {p_value(test.holm)}"
-    return f"p {p_value(test.p)}{holm}"
-
-
-def amount(value: float, *, percent: bool = False) -> str:
-    """A signed amount in two significant digits: `+.021`, `−1.3`, `+12 %`."""
-    if percent:
-        rounded = f"{abs(100 * value):.0f} %"
-        return rounded if rounded == "0 %" else f"{MINUS if value < 0 else '+'}{rounded}"
-    if value == 0:
-        return "0"
-    if abs(value) >= 100:
-        return f"{MINUS if value < 0 else '+'}{abs(value):,.0f}"
-    digits = f"{abs(value):.2g}" if abs(value) >= 1e-4 else f"{abs(value):.0e}"
-    return f"{MINUS if value < 0 else '+'}{digits.replace('0.', '.', 1) if digits.startswith('0.') else digits}"
-
-
-def magnitude(value: float) -> str:
-    """An amount without a sign: `.0213`, `1.25`, `12,346`; in three significant digits below 1,000."""
-    if value == 0 or 1e-4 <= abs(value) < 999.5:
-        return f"{value:.3g}"
-    return f"{value:,.0f}" if abs(value) < 1e7 and abs(value) >= 1 else f"{value:.2e}"

@@ -1,0 +1,62 @@
+"""What each kind of test can reach at best with the design at hand: said before any result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from veridical.report.texts import p_value
+from veridical.validity.inference import Tested
+from veridical.validity.results import Comparison, Gain, Partial
+from veridical.validity.summaries import Attainable, PooledComparison, Specificity
+from veridical.validity.wording import ALPHA
+
+
+def attainable(
+    gains: Sequence[Gain],
+    partials: Sequence[Partial],
+    comparisons: Sequence[Comparison],
+    pooled: Sequence[PooledComparison],
+    specificity: Sequence[Specificity],
+) -> list[Attainable]:
+    """One row a kind of test that is made, with the least p that any of its tests can give."""
+    last = gains[-1].baseline if gains else "size"
+    full = [gain for gain in gains if gain.baseline == last]
+    kinds: dict[str, list[Tested | None]] = {
+        f"gain over {last}": [gain.test for gain in full],
+        "gain, families agree": [gain.flip for gain in full],
+        "partial ρ": [one.test for one in partials],
+        "reworked against original, all outcomes": [test for one in pooled for test in (one.gain_test, one.rho_test)],
+        "reworked against original, each outcome": [one.gain_test for one in comparisons],
+        "reworked beyond the original": [one.beyond_test for one in comparisons],
+        "own axis against others": [one.test for one in specificity],
+    }
+    return [found for question, tests in kinds.items() for found in _row(question, tests)]
+
+
+def _row(question: str, tests: Sequence[Tested | None]) -> Iterator[Attainable]:
+    there = [test for test in tests if test is not None]
+    if not there:
+        return
+    best = min(there, key=lambda test: test.least * test.tests)
+    holm = min(1.0, best.least * best.tests)
+    yield Attainable(
+        question=question,
+        null=best.null,
+        tests=best.tests,
+        least=best.least,
+        least_holm=holm,
+        possible=holm <= ALPHA,
+    )
+
+
+def attainable_sentences(found: Sequence[Attainable]) -> Iterator[str]:
+    """One sentence: what can be shown at all, and what cannot whatever is true."""
+    if not found:
+        return
+    told = "; ".join(
+        f"{one.question} {p_value(one.least)}"
+        + (f" ({p_value(one.least_holm)} over {one.tests} tests)" if one.tests > 1 else "")
+        + ("" if one.possible else ", which can show nothing")
+        for one in found
+    )
+    yield f"The least p that these data can give, whatever is true: {told}."
