@@ -43,6 +43,12 @@ def command(
             "--variant", metavar="REWORKED=ORIGINAL", help="A reworked benchmark and its original; repeatable."
         ),
     ] = None,
+    jointly: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--jointly", metavar="[NAME=]A,B", help="Benchmarks to look at as one set of predictors; repeatable."
+        ),
+    ] = None,
     draws: Annotated[
         int,
         typer.Option("--draws", metavar="N", min=99, max=1_000_000, help="Permutations, and resamples of families."),
@@ -70,6 +76,7 @@ def command(
         controls=control or (),
         outcomes=outcome or (),
         variants=variant or (),
+        jointly=jointly or (),
         draws=draws,
         seed=seed,
     )

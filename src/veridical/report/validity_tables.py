@@ -68,6 +68,22 @@ def _parts(record: Validity) -> Iterator[RenderableType]:
         )
         headings = ["benchmark", "outcome", "over", "MAE gain", "sign", "interval", "p (Holm)", "sign flip", "n"]
         yield _table("Gain with each family left out", headings, rows, 3)
+    if record.joint_gains:
+        rows = (
+            [
+                one.name,
+                one.outcome,
+                amount(one.mae_gain),
+                _amounts(one.interval),
+                _p(one.test),
+                "; ".join(f"{part.benchmark} {amount(part.mae_gain)}, p {_p(part.test)}" for part in one.contributions),
+                f"{one.n:,}",
+            ]
+            for one in record.joint_gains
+            if one.baseline == record.joint_gains[-1].baseline
+        )
+        headings = ["set", "outcome", "MAE gain", "interval", "p (Holm)", "each given the others", "n"]
+        yield _table("Gain of several benchmarks together", headings, rows, 2)
     if record.metrics:
         rows = (
             [one.outcome, *(_finding(of) for of in one.findings), "yes" if one.agree else "no"]

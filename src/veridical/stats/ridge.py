@@ -56,37 +56,44 @@ def leave_groups_out(
 
 
 def held_out_fits(features: Floats, y: Floats, groups: Ints, penalties: tuple[float, ...] = PENALTIES) -> HeldOutFits:
-    """A fit without each group, and what it predicts for that group.
+    """A fit without each group, and what it predicts for that group. Several sets of features may come at once, as
+    (…, rows, p); then they come first in every result.
 
     `features` (rows, p), `y` (rows, outcomes), `groups` (rows,) codes 0 … F-1. Each group is predicted by a fit on the
     others. Its penalty is the one with the least squared error, pooled over inner folds of whole groups among those
     others (`folds_of_groups`); the strongest of those that tie. All fits are made at once, from products summed by
     group.
     """
-    p, alphas = features.shape[1], np.array(penalties)
+    p, alphas = features.shape[-1], np.array(penalties)
     # About the overall means, so that sums of squares lose no digits; no prediction depends on it.
-    shift, level = features.mean(axis=0), y.mean(axis=0)
-    rows = np.column_stack([np.ones(len(y)), features - shift, y - level])
+    level = y.mean(axis=0)
+    fixed = np.broadcast_to(np.ones((len(y), 1)), (*features.shape[:-1], 1))
+    outcomes_of_all = np.broadcast_to(y - level, (*features.shape[:-1], y.shape[1]))
+    rows = np.concatenate([fixed, features - features.mean(axis=-2, keepdims=True), outcomes_of_all], axis=-1)
     folds = folds_of_groups(groups)
     n_groups, n_folds = len(folds), int(folds.max()) + 1
-    products = np.stack([rows[groups == group].T @ rows[groups == group] for group in range(n_groups)])
-    of_fold = np.stack([products[folds == fold].sum(axis=0) for fold in range(n_folds)])
-    outer = products.sum(axis=0) - products
+    by_group = (rows[..., groups == group, :] for group in range(n_groups))
+    products = np.stack([own.swapaxes(-1, -2) @ own for own in by_group], axis=-3)
+    of_fold = np.stack([products[..., folds == fold, :, :].sum(axis=-3) for fold in range(n_folds)], axis=-3)
+    outer = products.sum(axis=-3, keepdims=True) - products
     inside = folds[:, None] == np.arange(n_folds)
-    validation = of_fold[None] - np.where(inside[:, :, None, None], products[:, None], 0.0)
-    coefficients = _paths(outer[:, None] - validation, p, alphas)
-    # Squared error of predictions c'r over validation rows r: (c, -1)' products (c, -1), (F, folds, penalties, o).
+    own_part = np.where(inside[:, :, None, None], products[..., :, None, :, :], 0.0)
+    validation = of_fold[..., None, :, :, :] - own_part
+    coefficients = _paths(outer[..., :, None, :, :] - validation, p, alphas)
+    # Squared error of predictions c'r over validation rows r: (c, -1)' products (c, -1), (…, F, folds, penalties, o).
     design, outcomes = slice(0, p + 1), slice(p + 1, None)
-    own = np.einsum("fkoo->fko", validation[:, :, outcomes, outcomes])[:, :, None]
-    crossed = np.einsum("fkalo,fkao->fklo", coefficients, validation[:, :, design, outcomes])
-    through = np.einsum("fkab,fkblo->fkalo", validation[:, :, design, design], coefficients)
-    errors = own - 2 * crossed + np.einsum("fkalo,fkalo->fklo", coefficients, through)
+    own = np.einsum("...oo->...o", validation[..., outcomes, outcomes])[..., None, :]
+    crossed = np.einsum("...alo,...ao->...lo", coefficients, validation[..., design, outcomes])
+    through = np.einsum("...ab,...blo->...alo", validation[..., design, design], coefficients)
+    errors = own - 2 * crossed + np.einsum("...alo,...alo->...lo", coefficients, through)
     # A fold that the group fills alone is empty.
-    filled = validation[:, :, 0, 0] > 0.5
-    best = last_least(np.moveaxis(np.where(filled[:, :, None, None], errors, 0.0).sum(axis=1), 1, -1))
-    fits = np.take_along_axis(_paths(outer[:, None], p, alphas)[:, 0], best[:, None, None, :], axis=2)[:, :, 0]
-    predicted = np.einsum("na,nao->no", rows[:, design], fits[groups]) + level
-    return HeldOutFits(predicted, alphas[best], fits[:, 1:])
+    filled = validation[..., 0, 0] > 0.5
+    pooled = np.where(filled[..., None, None], errors, 0.0).sum(axis=-3)
+    best = last_least(pooled.swapaxes(-1, -2))
+    paths = _paths(outer[..., :, None, :, :], p, alphas)[..., 0, :, :, :]
+    fits = np.take_along_axis(paths, best[..., None, None, :], axis=-2)[..., 0, :]
+    predicted = np.einsum("...na,...nao->...no", rows[..., design], fits[..., groups, :, :]) + level
+    return HeldOutFits(predicted, alphas[best], fits[..., 1:, :])
 
 
 def _paths(products: Floats, p: int, alphas: Floats) -> Floats:

@@ -15,6 +15,7 @@ from veridical.validity.axes import axis_answers
 from veridical.validity.canonical import in_canonical_order
 from veridical.validity.comparison import comparisons
 from veridical.validity.intervals import FEW_FAMILIES
+from veridical.validity.joint_gain import joint_gains
 from veridical.validity.leave_family_out import gains
 from veridical.validity.metrics import metric_agreements
 from veridical.validity.partial import partials
@@ -81,10 +82,11 @@ def analyse(
     partial = partials(table, draws, seed) if table.roles.outcomes else []
     gained, predicted = gains(table, draws, seed) if table.roles.outcomes else ([], [])
     compared, together = comparisons(table, draws, seed) if table.roles.outcomes else ([], [])
+    joint = joint_gains(table, draws, seed) if table.roles.outcomes else []
     specific = specificity(table.roles, partial, gained, draws, seed)
     reliable = reliabilities(table, answers, seed)
     families = len(table.family_names)
-    reach = attainable(gained, partial, compared, together, specific)
+    reach = attainable(gained, partial, compared, together, specific, joint)
     metrics = metric_agreements(gained)
     axes = axis_answers(table.roles, partial, gained, draws, seed)
     # Outcomes that few families have leave few to resample.
@@ -114,6 +116,7 @@ def analyse(
                 axes,
                 metrics,
                 reach,
+                joint,
             )
         ),
         quality=(*notes, *quality(table)),
@@ -123,6 +126,7 @@ def analyse(
         partials=tuple(partial),
         gains=tuple(gained),
         comparisons=tuple(compared),
+        joint_gains=tuple(joint),
         pooled_comparisons=tuple(together),
         specificity=tuple(specific),
         axes=tuple(axes),
@@ -145,6 +149,7 @@ def validity(
     controls: Sequence[str] = (),
     outcomes: Sequence[str] = (),
     variants: Sequence[str] = (),
+    jointly: Sequence[str] = (),
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Analysis:
@@ -170,6 +175,7 @@ def validity(
         controls=controls,
         outcomes=outcomes,
         variants=variants,
+        jointly=jointly,
     )
     if study is None:
         return analyse(table_of(raw, chosen), draws=draws, seed=seed)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from veridical.report.texts import p_value
 from veridical.validity.inference import Tested
 from veridical.validity.results import Comparison, Gain, Partial
-from veridical.validity.summaries import Attainable, PooledComparison, Specificity
+from veridical.validity.summaries import Attainable, JointGain, PooledComparison, Specificity
 from veridical.validity.wording import ALPHA
 
 
@@ -17,6 +17,7 @@ def attainable(
     comparisons: Sequence[Comparison],
     pooled: Sequence[PooledComparison],
     specificity: Sequence[Specificity],
+    joint: Sequence[JointGain] = (),
 ) -> list[Attainable]:
     """One row a kind of test that is made, with the least p that any of its tests can give."""
     last = gains[-1].baseline if gains else "size"
@@ -24,6 +25,7 @@ def attainable(
     kinds: dict[str, list[Tested | None]] = {
         f"gain over {last}": [gain.test for gain in full],
         "gain, families agree": [gain.flip for gain in full],
+        "gain of a set": [one.test for one in joint if one.baseline == last],
         "partial ρ": [one.test for one in partials],
         "reworked against original, all outcomes": [test for one in pooled for test in (one.gain_test, one.rho_test)],
         "reworked against original, each outcome": [one.gain_test for one in comparisons],

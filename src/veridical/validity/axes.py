@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from veridical.report.texts import number
+from veridical.report.texts import number, p_value
 from veridical.stats.units import Floats, Ints
 from veridical.validity.inference import Tested
 from veridical.validity.intervals import adjusted
@@ -14,8 +14,8 @@ from veridical.validity.results import Gain, Partial
 from veridical.validity.roles import Roles
 from veridical.validity.seeds import generator
 from veridical.validity.specificity import AxisTable, by_arrangements, double_centred, without_common_factor
-from veridical.validity.summaries import AxisAnswer
-from veridical.validity.wording import amount, listed, passes, told_p
+from veridical.validity.summaries import AxisAnswer, Specificity
+from veridical.validity.wording import ALPHA, amount, listed, passes, told_p
 
 WITHOUT = "benchmark and outcome means, and their product,"
 
@@ -100,3 +100,25 @@ def axis_sentences(found: Sequence[AxisAnswer], benchmarks: int) -> Iterator[str
         if one.difference is not None and one.test is not None:
             told += f"; what is specific to the axis is {amount(one.difference)}, {told_p(one.test)}"
         yield f"{told}."
+
+
+def specificity_sentence(one: Specificity) -> str:
+    """Whether benchmarks predict their own axis better, over all axes, with what it could have shown."""
+    facts = (
+        f"({one.statistic}, less the means of each benchmark and each outcome: {amount(one.within)} within axes, "
+        f"{amount(one.across)} across, p {p_value(one.test.p)}, without the product of both effects too "
+        f"p {p_value(one.common_factor_test.p)}, attainable {p_value(one.test.least)})"
+    )
+    if one.test.least > ALPHA:
+        return f"Whether benchmarks predict outcomes of their own axis better than others cannot be shown {facts}."
+    if one.difference > 0 and one.test.p <= ALPHA < one.common_factor_test.p:
+        return (
+            f"Benchmarks predict outcomes of their own axis better than others, but not by more than one factor behind "
+            f"all columns can make {facts}."
+        )
+    said = (
+        "Benchmarks predict outcomes of their own axis better than others"
+        if one.difference > 0 and one.test.p <= ALPHA
+        else "Benchmarks are not shown to predict outcomes of their own axis better than others"
+    )
+    return f"{said} {facts}."

@@ -26,9 +26,10 @@ from veridical.validity.partial import Block, blocks
 from veridical.validity.permuted_gain import left_within_families, permuted_errors
 from veridical.validity.predicted import Predicted
 from veridical.validity.relation import slope_of
-from veridical.validity.results import Accuracy, Baseline, Gain
+from veridical.validity.results import Accuracy, Gain
 from veridical.validity.ridge_draws import Drawn
 from veridical.validity.seeds import generator
+from veridical.validity.summaries import Baseline
 from veridical.validity.table import LEAST_FAMILIES, LEAST_MODELS, ScoreTable
 
 NULL = "the benchmark's residual given baseline and family permuted within families, {draws:,} draws"

@@ -8,7 +8,7 @@ import numpy as np
 
 from veridical.stats.units import Bools, Floats, Ints
 from veridical.validity.relation import Slope
-from veridical.validity.results import Baseline
+from veridical.validity.summaries import Baseline
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from veridical.stats.units import Floats
-from veridical.validity.results import Relation
+from veridical.validity.summaries import Relation
 
 NEXT_TO_NOTHING = 1e-9
 """Standardised slopes below this have no sign."""

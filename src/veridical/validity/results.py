@@ -10,10 +10,17 @@ from pydantic import ConfigDict, Field
 from veridical.items import Frozen
 from veridical.judge.measure import Finite
 from veridical.validity.inference import Span, Tested
-from veridical.validity.summaries import Attainable, AxisAnswer, MetricAgreement, PooledComparison, Specificity
+from veridical.validity.summaries import (
+    Attainable,
+    AxisAnswer,
+    Baseline,
+    JointGain,
+    MetricAgreement,
+    PooledComparison,
+    Relation,
+    Specificity,
+)
 
-Baseline = Literal["size", "size + controls"]
-Relation = Literal["positive", "negative", "mixed", "none"]
 NoteKind = Literal[
     "benchmarks",
     "duplicate",
@@ -231,6 +238,7 @@ class Validity(Frozen):
     partials: tuple[Partial, ...]
     gains: tuple[Gain, ...]
     comparisons: tuple[Comparison, ...]
+    joint_gains: tuple[JointGain, ...] = ()
     pooled_comparisons: tuple[PooledComparison, ...] = ()
     specificity: tuple[Specificity, ...]
     axes: tuple[AxisAnswer, ...] = ()

@@ -11,6 +11,7 @@ from typing import Any
 from veridical.errors import UserError, unknown
 from veridical.files.scalars import whole_number
 from veridical.files.yaml_file import read_yaml
+from veridical.validity.joint_roles import joint_columns, joint_of_document, joint_of_flags
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "model": ("model", "model name", "model_name", "name"),
@@ -31,6 +32,7 @@ class Roles:
     `outcomes` maps an outcome to its axis ("" where it has none), `axes` a benchmark to its own. `variants` maps a
     reworked benchmark (or a measure of sets) to the original (or the accuracy) beside which it stands. `items` is the
     number of items behind a column of shares; `percent` names columns of percentages among which some are below 1.
+    `jointly` names sets of benchmarks that are looked at as one set of predictors.
     """
 
     model: str = ""
@@ -45,11 +47,14 @@ class Roles:
     variants: Mapping[str, str] = field(default_factory=dict)
     items: Mapping[str, int] = field(default_factory=dict)
     percent: tuple[str, ...] = ()
+    jointly: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def predictors(self) -> tuple[str, ...]:
-        """Benchmarks, with the reworked and their originals among them."""
-        return tuple(dict.fromkeys((*self.benchmarks, *self.variants.values(), *self.variants)))
+        """Benchmarks, with the reworked and their originals among them, and those of sets."""
+        return tuple(
+            dict.fromkeys((*self.benchmarks, *self.variants.values(), *self.variants, *joint_columns(self.jointly)))
+        )
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -79,6 +84,7 @@ def read_roles(path: Path) -> Roles:
         variants=_mapping(path, document, "variants"),
         items={name: _count(path, name, count) for name, count in _mapping(path, document, "items").items()},
         percent=_names(path, "percent", document.get("percent") or ()),
+        jointly=joint_of_document(path, document.get("jointly")),
     )
 
 
@@ -130,6 +136,7 @@ def with_flags(
     controls: Sequence[str] = (),
     outcomes: Sequence[str] = (),
     variants: Sequence[str] = (),
+    jointly: Sequence[str] = (),
 ) -> Roles:
     """Roles with what flags say put over them. `COL:AXIS` gives an axis, unless a column has that very name."""
     axes, named = dict(roles.axes), []
@@ -157,6 +164,7 @@ def with_flags(
         outcomes=dict(predicted) or roles.outcomes,
         axes=axes,
         variants=dict(reworked) or roles.variants,
+        jointly=joint_of_flags(jointly, known) or roles.jointly,
     )
 
 
@@ -193,6 +201,7 @@ def check_roles(roles: Roles, known: Sequence[str], source: str) -> None:
         ("column under axes", tuple(roles.axes)),
         ("column under items", tuple(roles.items)),
         ("column under percent", roles.percent),
+        ("column under jointly", tuple(joint_columns(roles.jointly))),
     ):
         for name in names:
             if name not in known:

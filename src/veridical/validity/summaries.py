@@ -10,6 +10,8 @@ from veridical.judge.measure import Finite
 from veridical.validity.inference import Span, Tested
 
 Metric = Literal["MAE", "R²", "ρ"]
+Baseline = Literal["size", "size + controls"]
+Relation = Literal["positive", "negative", "mixed", "none"]
 
 
 class MetricFinding(Frozen):
@@ -42,6 +44,37 @@ class Attainable(Frozen):
     least: Finite
     least_holm: Finite
     possible: bool
+
+
+class Contribution(Frozen):
+    """What one benchmark of a set adds once the baseline and the others of the set are known; its sign, and its mean
+    slope in standard deviations among them."""
+
+    benchmark: str
+    mae_gain: Finite
+    relation: Relation
+    slope: Finite
+    test: Tested | None
+
+
+class JointGain(Frozen):
+    """What several benchmarks add together to a baseline. `test` permutes them together within families (one-sided, of
+    the MAE gain); its p is adjusted over sets and outcomes, those of `contributions` over all of them."""
+
+    name: str
+    benchmarks: tuple[str, ...]
+    outcome: str
+    baseline: Baseline
+    n: int
+    families: int
+    mae_without: Finite
+    mae_gain: Finite
+    r2_gain: Finite | None
+    rho_gain: Finite | None
+    interval: Span
+    test: Tested | None
+    flip: Tested | None
+    contributions: tuple[Contribution, ...]
 
 
 class AxisAnswer(Frozen):

@@ -14,18 +14,22 @@ from math import ceil
 from veridical.report.texts import number, p_value
 from veridical.stats.sign_flip import least_sign_flip_p
 from veridical.validity.attainable import attainable_sentences
-from veridical.validity.axes import axis_sentences
+from veridical.validity.axes import axis_sentences, specificity_sentence
 from veridical.validity.inference import Tested
 from veridical.validity.intervals import FEW_FAMILIES
+from veridical.validity.joint_sentences import joint_sentences
 from veridical.validity.metrics import agreement_sentences
 from veridical.validity.results import Agreement, Comparison, Gain, Partial, Ranking
-from veridical.validity.summaries import Attainable, AxisAnswer, MetricAgreement, PooledComparison, Specificity
+from veridical.validity.summaries import (
+    Attainable,
+    AxisAnswer,
+    JointGain,
+    MetricAgreement,
+    PooledComparison,
+    Specificity,
+)
 from veridical.validity.table import LEAST_FAMILIES, LEAST_MODELS
-from veridical.validity.wording import ALPHA, NAMED, amount, count_of, listed, passes, possible, told_p
-
-OVER = {"size": "model size", "size + controls": "model size and controls"}
-SIGNED = {"negative": " (negatively)", "mixed": " (with no one sign)", "positive": "", "none": ""}
-"""Behind an outcome: the sign of a benchmark's relation with it, where it is not the one that a reader expects."""
+from veridical.validity.wording import ALPHA, NAMED, OVER, SIGNED, amount, count_of, listed, passes, possible, told_p
 
 
 def verdicts(
@@ -41,6 +45,7 @@ def verdicts(
     axes: Sequence[AxisAnswer] = (),
     metrics: Sequence[MetricAgreement] = (),
     reach: Sequence[Attainable] = (),
+    joint: Sequence[JointGain] = (),
 ) -> list[str]:
     """Sentences in the order in which one reads them: the answer, what limits it, then each finding."""
     fullest = _fullest(gains)
@@ -49,6 +54,7 @@ def verdicts(
         *attainable_sentences(reach),
         *_limits(draws, partials, gains, comparisons),
         *agreement_sentences(metrics),
+        *joint_sentences(joint),
         *axis_sentences(axes, len({gain.benchmark for gain in fullest})),
         *_untested(partials, gains),
         *(_gain(gain) for gain in sorted(fullest, key=_order)),
@@ -62,7 +68,7 @@ def verdicts(
         ),
         *(_beyond(one) for one in comparisons),
         *(_ranking(one) for one in rankings if one.inseparable),
-        *(_specificity(one) for one in specificity),
+        *(specificity_sentence(one) for one in specificity),
     ]
 
 
@@ -287,24 +293,3 @@ def _ranking(one: Ranking) -> str:
     share = f"{one.inseparable:,} of {one.pairs:,} pairs of models"
     follow = f", {one.neighbours:,} of them neighbours in the ranking" if one.neighbours else ""
     return f"{one.column} cannot tell {share} apart{follow} ({one.method})."
-
-
-def _specificity(one: Specificity) -> str:
-    facts = (
-        f"({one.statistic}, less the means of each benchmark and each outcome: {amount(one.within)} within axes, "
-        f"{amount(one.across)} across, p {p_value(one.test.p)}, without the product of both effects too "
-        f"p {p_value(one.common_factor_test.p)}, attainable {p_value(one.test.least)})"
-    )
-    if one.test.least > ALPHA:
-        return f"Whether benchmarks predict outcomes of their own axis better than others cannot be shown {facts}."
-    if one.difference > 0 and one.test.p <= ALPHA < one.common_factor_test.p:
-        return (
-            f"Benchmarks predict outcomes of their own axis better than others, but not by more than one factor behind "
-            f"all columns can make {facts}."
-        )
-    said = (
-        "Benchmarks predict outcomes of their own axis better than others"
-        if one.difference > 0 and one.test.p <= ALPHA
-        else "Benchmarks are not shown to predict outcomes of their own axis better than others"
-    )
-    return f"{said} {facts}."

@@ -8,6 +8,9 @@ from veridical.report.texts import MINUS, p_value
 from veridical.validity.inference import Tested
 
 ALPHA = 0.05
+OVER = {"size": "model size", "size + controls": "model size and controls"}
+SIGNED = {"negative": " (negatively)", "mixed": " (with no one sign)", "positive": "", "none": ""}
+"""Behind an outcome: the sign of a benchmark's relation with it, where it is not the one that a reader expects."""
 NAMED = 4
 """Benchmarks that the first sentence names, and names in any list."""
 
