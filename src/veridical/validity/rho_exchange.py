@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veridical.stats.partial_correlation import correlations, residuals
+from veridical.stats.partial_correlation import column_space, correlations, residuals
 from veridical.stats.units import Bools, Floats, Ints
 from veridical.validity.inference import Span
 from veridical.validity.intervals import FEW_FAMILIES, leave_one_out_range, over_families
@@ -31,8 +31,8 @@ def rho_differences(
 ) -> list[RhoDifference]:
     """Partial rho of `new` less that of `old` for each outcome of y (rows, outcomes), with interval and null.
 
-    What size, family and controls leave of the ranks of both columns is exchanged, each in its own standard deviations:
-    a version that size explains further is not told from the other by that.
+    What size and controls leave of the ranks of both columns is exchanged, in units of what family leaves too: a
+    version that size explains further is not told from the other by that.
     """
     n_y, c = y.shape[1], covariates.shape[1]
     ranked = Ranked.of(covariates, np.column_stack([new, old, y]), families)
@@ -41,7 +41,10 @@ def rho_differences(
     left = ranked.left()
     rhos = [correlations(left[:, :2], left[:, 2 + place]) for place in range(n_y)]
     norms = np.linalg.norm(left[:, :2], axis=0)
-    pair = left[:, :2] / np.where(norms > 0, norms, 1.0)
+    # Family means stay in what is exchanged: residuals that have lost a dimension for each family would differ less
+    # between draws than the columns do between samples. They are taken out of each draw.
+    given_covariates = residuals(ranked.columns[ranked.moving, :2], column_space(ranked.covariates[ranked.moving]))
+    pair = given_covariates / np.where(norms > 0, norms, 1.0)
     null = swapped(pair, left[:, 2:], ranked.basis, swaps[:, ranked.moving])
     products = ranked.family_products()
     found: list[RhoDifference] = []

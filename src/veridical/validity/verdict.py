@@ -114,9 +114,9 @@ def _limits(
         span = f"{min(few)}" if min(few) == max(few) else f"{min(few)} to {max(few)}"
         where = "" if len(few) == len(gains) else f" for {listed(_outcomes_of_few(gains))}"
         yield (
-            f"With {span} families{where}, judge by each gain, its range over leaving families out and their "
-            f"influence: flipping the signs of families cannot give a p below "
-            f"{p_value(least_sign_flip_p(max(few)))}, and no family is resampled."
+            f"With {span} families{where}, judge by each gain's p within families: flipping the signs of families "
+            f"cannot give a p below {p_value(least_sign_flip_p(max(few)))}, and no family is resampled. The range over "
+            f"leaving each out shows what rests on one family; that it stays above 0 is no evidence of a gain."
         )
     tests = [
         *(gain.test for gain in gains),
