@@ -44,7 +44,7 @@ def joint_gains(table: ScoreTable, draws: int, seed: int) -> list[JointGain]:
 
     tasks = [(name, baseline) for baseline in baselines_of(table) for name in table.roles.jointly]
     with threadpool_limits(1), ThreadPoolExecutor(os.cpu_count()) as pool:
-        parts = list(pool.map(lambda task: list(_of_set(table, *task, draws, seed)), tasks))
+        parts = list(pool.map(lambda task: list(_of_set(table, task[0], task[1], draws, seed)), tasks))
     found = [one for part in parts for one in part]
     by_baseline = [[p for p, one in enumerate(found) if one.baseline == name] for name in baselines_of(table)]
     for places in by_baseline:
