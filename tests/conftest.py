@@ -8,8 +8,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+# How long an example takes depends on what else the machine does.
+settings.register_profile("veridical", deadline=None)
+settings.load_profile("veridical")
 
 
 @pytest.fixture(scope="session")

@@ -64,13 +64,13 @@ WITHIN = quads(2)
 
 
 @given(partial_answers([one.name for one in BETWEEN.items], 3))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_bounds_are_those_of_every_assignment(answers: dict[str, Answer]) -> None:
     check(BETWEEN, answers)
 
 
 @given(partial_answers([one.name for one in WITHIN.items], 3))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_bounds_within_sets_are_those_of_every_assignment(answers: dict[str, Answer]) -> None:
     check(WITHIN, answers)
 
@@ -87,7 +87,7 @@ ODD = in_sets(
 
 
 @given(st.sets(st.sampled_from([one.name for one in ODD.items]), max_size=5), st.randoms(use_true_random=False))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_bounds_hold_for_items_with_their_own_choices(lost: set[str], random: object) -> None:
     choose = random.choice  # type: ignore[attr-defined]
     check(ODD, {one.name: None if one.name in lost else choose(one.labels) for one in ODD.items})

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from veridical.errors import UserError
-from veridical.readouts.estimator import LinearReadout
+from veridical.readouts import LinearReadout
 
 from .test_logistic import centred, data
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
@@ -29,7 +29,6 @@ NEWCOMBE_1998_TABLE_II = [
 ]
 
 
-@settings(deadline=None)
 @given(counts, st.sampled_from([0.5, 0.9, 0.95, 0.99]))
 def test_wilson_agrees_with_statsmodels(sample: tuple[int, int], level: float) -> None:
     successes, n = sample
@@ -54,7 +53,6 @@ def test_newcombe_gives_the_limits_of_its_paper(
     assert interval.high == pytest.approx(high, abs=5.1e-5)
 
 
-@settings(deadline=None)
 @given(counts, counts)
 def test_newcombe_agrees_with_statsmodels(one: tuple[int, int], other: tuple[int, int]) -> None:
     interval = newcombe((one[0], other[0]), (one[1], other[1]))
@@ -94,7 +92,6 @@ def test_newcombe_paired_corrects_a_positive_correlation_by_hand() -> None:
     assert interval.high == pytest.approx(0.20 + sqrt(c * c - 2 * phi * c * d + d * d))
 
 
-@settings(deadline=None)
 @given(st.tuples(*[st.integers(0, 40)] * 4).filter(lambda cells: sum(cells) >= 2))
 def test_newcombe_paired_is_antisymmetric_and_within_range(cells: tuple[int, int, int, int]) -> None:
     both, first, second, neither = cells
@@ -106,7 +103,6 @@ def test_newcombe_paired_is_antisymmetric_and_within_range(cells: tuple[int, int
     assert interval.low < interval.high
 
 
-@settings(deadline=None)
 @given(st.integers(0, 60), st.integers(0, 60))
 def test_mcnemar_agrees_with_statsmodels(first: int, second: int) -> None:
     expected = mcnemar([[3, first], [second, 4]], exact=True).pvalue if first + second else 1.0

@@ -6,7 +6,7 @@ a server); an outcome is what came back. Models know nothing of suites: they see
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
@@ -133,9 +133,6 @@ class Fingerprint:
     @property
     def digest(self) -> str:
         return digest(dict(self.parts), length=32)
-
-
-OnOutcome = Callable[[int, Outcome], None]
 
 
 LANGUAGE_MODES: tuple[Mode, ...] = ("loglikelihood", "generate")

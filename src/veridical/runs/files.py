@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import json
 import os
 import re
@@ -18,6 +17,7 @@ from io import BytesIO
 from pathlib import Path
 
 import polars as pl
+from filelock import FileLock
 
 from veridical.errors import UserError
 from veridical.outputs import regular_target
@@ -138,18 +138,21 @@ def writable_folder(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold a run folder's lock while one of its files is read, changed and replaced."""
+    """Hold a run folder's lock while one of its files is read, changed and replaced.
+
+    Without lock support (some network file systems) two writers at one moment are not kept apart.
+    """
+    lock = FileLock(folder / ".lock")
     try:
-        descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+        lock.acquire()
+    except NotImplementedError:
+        pass
     except OSError as error:
         raise unwritable(folder / ".lock", error) from error
     try:
-        # Without lock support (some network file systems) two writers at one moment are not kept apart.
-        with contextlib.suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(descriptor)
+        lock.release()
 
 
 def json_bytes(value: object) -> bytes:

@@ -16,7 +16,7 @@ from veridical.judge.answers import TIE
 from veridical.judge.frame import SCHEMA
 from veridical.runs.files import read_part, read_parts
 from veridical.runs.provenance import ANSWERS, LIKELIHOODS, Imported, Task
-from veridical.runs.store import ASKS, REQUESTS, RESPONSES
+from veridical.runs.store import REQUESTS, RESPONSES
 
 ABOVE_ZERO = 1e-3
 """Nats by which rounding may lift a log-likelihood above 0. Our choice: half precision rounds so."""
@@ -161,8 +161,3 @@ def _in_schema(rows: pl.LazyFrame, model: str) -> pl.DataFrame:
     there = rows.collect_schema().names()
     constant |= {column: pl.lit(None) for column in SCHEMA if column not in (*there, *constant)}
     return rows.with_columns(**constant).select(pl.col(name).cast(kind) for name, kind in SCHEMA.items()).collect()
-
-
-def read_contexts(folder: Path) -> pl.DataFrame:
-    """The texts that were put to the model, by key."""
-    return read_parts(folder / "requests", pl.Schema({"key": ASKS["key"], "contexts": IMPORTED_REQUESTS["contexts"]}))

@@ -39,11 +39,6 @@ class Term:
         return float(self.values.mean())
 
 
-def weighted_sum_of_means(terms: Sequence[Term]) -> float:
-    """The statistic: each term's mean over its rows, weighted and added."""
-    return float(sum(term.weight * term.mean for term in terms))
-
-
 def cluster_totals(terms: Sequence[Term]) -> Floats:
     """Sum and number of rows of each term in each cluster, shape (clusters, 2 * terms)."""
     codes, positions = align([term.units for term in terms])

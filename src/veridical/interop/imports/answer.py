@@ -14,8 +14,6 @@ from veridical.items import Status
 RESERVED = ("labels", "glosses")
 """Names that a prompt's template has for itself; a document's field of that name gets an underscore."""
 
-Scalar = str | int | float | bool | None
-
 
 @dataclass(slots=True)
 class Answer:
