@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 from veridical.judge import baseline_frame, contrasts, judge
@@ -95,3 +96,24 @@ def test_kinds_are_compared() -> None:
     record = found[0]
     assert record.against == {"kind": "Challenges"}
     assert record.value == pytest.approx(1 / 2)
+
+
+def test_scores_per_token_stand_beside_the_sums() -> None:
+    """Wrong Target has two tokens: its sum of -3 loses to -2, its mean of -1.5 wins; one of two pairs is then right."""
+    asked = in_sets(
+        {f"p{n}": [item(f"yes{n}", ("Favors",), LABELS), item(f"no{n}", ("Wrong Target",), LABELS)] for n in range(2)},
+        "evidence",
+        ("addressed", "wrong_target"),
+    )
+    scores = {
+        "yes0": [-1.0, -9.0, -9.0, -9.0], "no0": [-2.0, -9.0, -9.0, -3.0],
+        "yes1": [-2.0, -9.0, -9.0, -3.0], "no1": [-2.0, -9.0, -9.0, -3.0],
+    }  # fmt: skip
+    rows = frame(asked, dict.fromkeys(scores, "Favors"), scores=scores)
+    tokens = pl.lit([1, 1, 1, 2], dtype=pl.List(pl.Int64()))
+    found = judge(asked, rows.with_columns(tokens=tokens, chars=tokens, bytes=tokens))
+    assert get(found, "balanced_accuracy").value == pytest.approx(1 / 2)
+    assert get(found, "pair_recovery").value == 0
+    # Per token Wrong Target is taken in all but yes0.
+    assert get(found, "balanced_accuracy", normalisation="token").value == pytest.approx((1 / 2 + 1) / 2)
+    assert get(found, "pair_recovery", normalisation="token").value == pytest.approx(1 / 2)

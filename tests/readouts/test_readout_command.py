@@ -12,9 +12,12 @@ import polars as pl
 import pytest
 
 from veridical.errors import UserError
-from veridical.items import Grouping, Item
+from veridical.items import Grouping, Item, Suite
 from veridical.judge.measure import Measure
 from veridical.models.hf import HuggingFaceModel
+from veridical.models.twin import twin
+from veridical.prompts.template import Prompt
+from veridical.readouts import fit_on as fitting
 from veridical.readouts import readout as reading
 from veridical.readouts.readout import readout
 from veridical.runs.asking import run
@@ -41,7 +44,7 @@ def transferred(tmp_path_factory: pytest.TempPathFactory) -> Study:
     folder = tmp_path_factory.mktemp("readout")
     write_suite(fitted(), folder / "development.jsonl")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(reading.FITTED_ON, "primary", str(folder / "development.jsonl"))
+        patch.setitem(fitting.FITTED_ON, "primary", str(folder / "development.jsonl"))
         return readout(judged(), model=tiny_model(), draws=19, category_draws=9, control_draws=5, out=folder / "study")
 
 
@@ -129,7 +132,7 @@ def test_the_same_call_gives_the_same_measures_and_asks_nothing(
     model = tiny_model()
     monkeypatch.setattr(model, "answer", refuse)
     monkeypatch.setattr(model, "answer_and_read", refuse)
-    monkeypatch.setitem(reading.FITTED_ON, "primary", str(transferred.path.parent / "development.jsonl"))
+    monkeypatch.setitem(fitting.FITTED_ON, "primary", str(transferred.path.parent / "development.jsonl"))
     again = readout(judged(), model=model, draws=19, category_draws=9, control_draws=5, out=transferred.path)
     assert again.records == transferred.records
 
@@ -165,7 +168,81 @@ def test_a_suite_without_another_to_fit_on_is_cross_fitted(tmp_path: Path) -> No
     assert len(gaps) == 2
 
 
+def test_a_cross_fitted_readout_and_its_restricted_inputs_have_nulls(tmp_path: Path) -> None:
+    study = readout(
+        toy_suite(10), model=tiny_model(), out=tmp_path / "study", draws=5, category_draws=3, control_draws=1
+    )
+    (stored,) = study.runs[0].readouts
+    draws = {(null.answerer, null.input): null.draws for null in stored.record.nulls}
+    assert draws == {
+        ("readout", "full"): 5, ("readout", "hypothesis_only"): 3, ("option_logits", "full"): 3,
+        ("text_words", "full"): 3, ("text_characters", "full"): 3,
+    }  # fmt: skip
+    found = [m for m in study.records if m.answerer == "readout" and m.measure == "balanced_accuracy" and not m.against]
+    assert {m.input: m.p is not None for m in found} == {"full": True, "hypothesis_only": True}
+    assert "permuted within and between sets" in str(found[0].null)
+
+
+def test_anyones_pairs_are_fitted_on_anyones_development_set(tmp_path: Path) -> None:
+    """The file has a prompt and no pairs of its own; it is asked with the prompt of the pairs."""
+    development = fitted()
+    parts = {name: getattr(development, name) for name in type(development).model_fields}
+    prompts = (Prompt(name="another", user="Say: {{ text }}"),)
+    write_suite(Suite(**{**parts, "prompts": prompts}), tmp_path / "development.jsonl")
+    study = readout(
+        judged(), model=tiny_model(), fit_on=str(tmp_path / "development.jsonl"), draws=3, category_draws=2,
+        control_draws=2, out=tmp_path / "study",
+    )  # fmt: skip
+    (stored,) = study.runs[0].readouts
+    assert (stored.record.fitted_on, stored.record.prompt) == ("development", "ask")
+    assert set(study.responses.filter(suite="development")["prompt"]) == {"ask"}
+
+
+def test_a_twin_with_random_weights_is_read_out_beside_the_model(tmp_path: Path) -> None:
+    model = tiny_model()
+    study = readout(
+        toy_suite(8), model=model, twin=True, seed=3, draws=2, category_draws=2, control_draws=1, out=tmp_path / "study"
+    )
+    names = {run.name for run in study.runs}
+    assert names == {"hf/tiny", "hf/tiny (random weights)"}
+    assert all(run.readouts for run in study.runs)
+    one, other = twin(model, 3), twin(model, 3)
+    assert one.fingerprint.digest == other.fingerprint.digest
+    assert one.fingerprint.digest not in (model.fingerprint.digest, twin(model, 4).fingerprint.digest)
+    weights = [next(iter(m.engine.model.parameters())).detach().numpy() for m in (one, other, twin(model, 4), model)]
+    np.testing.assert_array_equal(weights[0], weights[1])
+    assert not np.allclose(weights[0], weights[2])
+    assert not np.allclose(weights[0], weights[3])
+    (own,) = [line for line in study.judgement.verdicts if "hf/tiny, plainly: " in line and "readout" in line]
+    assert "readout of a twin with random weights" in own
+
+
+def test_the_answers_that_a_model_writes_can_be_set_against_the_readout(tmp_path: Path) -> None:
+    study = readout(
+        toy_suite(8), model=tiny_model(), against="generate", max_new_tokens=4, draws=1, category_draws=1,
+        control_draws=1, out=tmp_path / "study",
+    )  # fmt: skip
+    (stored,) = study.runs[0].readouts
+    assert stored.record.against == "generate"
+    gaps = [m.against for m in study.records if m.measure == "encoded_expressed_gap"]
+    assert {"answerer": "model", "mode": "generate"} in gaps
+    assert "answers that it is set against are those of mode generate" in study.report.read_text()
+
+
 class TestBadInput:
+    def test_a_development_set_that_holds_the_pairs(self, tmp_path: Path) -> None:
+        parts = {name: getattr(judged(), name) for name in Suite.model_fields}
+        with pytest.raises(UserError, match="40 items of 'copy' are items of 'primary' too"):
+            readout(judged(), model=tiny_model(), fit_on=Suite(**{**parts, "name": "copy"}), out=tmp_path / "study")
+
+    def test_a_mode_that_there_is_not(self, tmp_path: Path) -> None:
+        with pytest.raises(UserError, match="mode to set a readout against"):
+            readout(judged(), model=tiny_model(), against="written", out=tmp_path / "study")  # type: ignore[arg-type]
+
+    def test_data_for_a_suite_that_reads_none(self, tmp_path: Path) -> None:
+        with pytest.raises(UserError, match="reads no published data"):
+            readout("evidence", model=tiny_model(), data=tmp_path / "x.json", out=tmp_path / "study")
+
     def test_a_model_without_hidden_states(self, tmp_path: Path) -> None:
         with pytest.raises(UserError, match="model 'hf/toys/small' has no hidden states to read"):
             readout(toy_suite(), model=ToyModel(), out=tmp_path / "study")
@@ -189,7 +266,7 @@ def test_prompts_that_look_alike_as_files_have_states_of_their_own(tmp_path: Pat
         for suite, prompt in (("s", "a b"), ("s", "a-b"), ("证据", "p"), ("质量", "p"))
     }
     assert len(paths) == 4
-    study = readout(toy_suite(8), model=tiny_model(), out=tmp_path / "study")
+    study = readout(toy_suite(8), model=tiny_model(), draws=1, category_draws=1, out=tmp_path / "study")
     folder = study.runs[0].path
     own = Asked("toy", "plainly", "full").path(folder)
     own.rename(Asked("toy", "rule", "full").path(folder))
@@ -241,7 +318,7 @@ def test_items_that_the_model_refuses_are_left_out_and_counted(tmp_path: Path) -
     members = tuple(m.model_copy(update={"item": long.id}) if m.item == first.id else m for m in old.members)
     grouping = Grouping(name=old.name, members=members)
     changed = toy_suite(9, items=(long, *suite.items[1:]), groupings=(grouping,))
-    study = readout(changed, model=tiny_model(), out=tmp_path / "study", progress=Told())
+    study = readout(changed, model=tiny_model(), draws=1, category_draws=1, out=tmp_path / "study", progress=Told())
     assert any("1 of 36 items are left out" in line for line in said)
     assert long.id not in study.responses.filter(answerer="readout")["item"].to_list()
 
@@ -249,7 +326,7 @@ def test_items_that_the_model_refuses_are_left_out_and_counted(tmp_path: Path) -
 def test_a_study_with_more_items_is_read_out_whole(tmp_path: Path) -> None:
     model = tiny_model()
     run(toy_suite(10), model=model, out=tmp_path / "study", prompts="plainly", orders=1)
-    study = readout(toy_suite(10), model=model, out=tmp_path / "study", limit=16)
+    study = readout(toy_suite(10), model=model, draws=1, category_draws=1, out=tmp_path / "study", limit=16)
     answered = study.responses.filter(answerer="readout", input="full")["item"]
     assert len(answered) == 32
 
@@ -264,5 +341,5 @@ def test_a_run_in_another_dtype_is_not_read_out_again(transferred: Study) -> Non
 
 def test_a_file_named_like_a_built_in_suite_is_cross_fitted(tmp_path: Path) -> None:
     own = toy_suite(name="evidence")
-    assert reading._fitted_on(str(tmp_path / "evidence.jsonl"), own) is None
-    assert reading._fitted_on(own, own) is None
+    assert fitting.fitted_on(str(tmp_path / "evidence.jsonl"), own, None, "plainly") is None
+    assert fitting.fitted_on(own, own, None, "plainly") is None

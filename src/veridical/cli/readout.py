@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -29,14 +30,32 @@ def command(
         int, typer.Option("--layer", metavar="N", help="0: the embedding; -2: the penultimate block's output.")
     ] = -2,
     draws: Annotated[
-        int, typer.Option("--draws", metavar="N", min=1, help="Permutations for the readout's null.")
-    ] = 1_000,
+        int | None,
+        typer.Option("--draws", metavar="N", min=1, help="Permutations for its null. Default: 1000; cross-fitted 200."),
+    ] = None,
     category_draws: Annotated[
-        int, typer.Option("--category-draws", metavar="N", min=1, help="Permutations for each null beside it.")
-    ] = 200,
+        int | None,
+        typer.Option("--category-draws", metavar="N", min=1, help="For each other null. Default: 200, or 100."),
+    ] = None,
     control_draws: Annotated[
         int, typer.Option("--control-draws", metavar="N", min=1, help="Labellings of the control task.")
     ] = 100,
+    data: Annotated[
+        Path | None, typer.Option("--data", metavar="FILE", help="Your copy of the suite's published data.")
+    ] = None,
+    fit_on: Annotated[
+        str | None,
+        typer.Option("--fit-on", metavar="SUITE", help="A suite file or name to fit on: a development set."),
+    ] = None,
+    against: Annotated[
+        str, typer.Option("--against", metavar="MODE", help="Answers to compare with: loglikelihood or generate.")
+    ] = "loglikelihood",
+    max_new_tokens: Annotated[
+        int, typer.Option("--max-new-tokens", metavar="N", min=1, help="Where generation stops (--against generate).")
+    ] = 512,
+    twin: Annotated[
+        bool, typer.Option("--twin", help="Also read out the model with random weights, from --seed, as a control.")
+    ] = False,
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N_SETS", min=1, help="Read this many item sets only.")
     ] = None,
@@ -63,6 +82,11 @@ def command(
         draws=draws,
         category_draws=category_draws,
         control_draws=control_draws,
+        data=data,
+        fit_on=fit_on,
+        against=against,  # type: ignore[arg-type]  # checked there, with the nearest name
+        max_new_tokens=max_new_tokens,
+        twin=twin,
         limit=limit,
         seed=seed,
         dtype=dtype,

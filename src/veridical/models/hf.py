@@ -95,6 +95,11 @@ class HuggingFaceModel:
         return self._fingerprint
 
     @property
+    def template_args(self) -> Mapping[str, object]:
+        """What the chat template is given beside the turns."""
+        return self._template_args
+
+    @property
     def n_parameters(self) -> int | None:
         return int(self.engine.model.num_parameters())
 

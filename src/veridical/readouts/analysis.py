@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,13 +13,14 @@ import polars as pl
 
 from veridical.readouts import transfer
 from veridical.readouts.answers import BEST_LAYER, CATEGORY_OUT, OPTION_LOGITS, READOUT, responses
-from veridical.readouts.crossfit import Features, cross_fitted, from_states
+from veridical.readouts.crossfit import Features, cross_fitted, from_states, permuted_labels
 from veridical.readouts.features import Source
+from veridical.readouts.nulls import pairs_recovered
 from veridical.readouts.record import LayerResult, NullMeasure, NullResult, ReadoutRecord, Selectivity
 from veridical.readouts.rows import Rows
 from veridical.readouts.selection import FOLDS, PENALTIES, Prepared, balanced_accuracy
 from veridical.readouts.text import VECTORIZERS, prepared_text
-from veridical.readouts.transfer import Outcome, Task
+from veridical.readouts.transfer import Outcome, Scores, Task
 from veridical.runs.plan import FULL
 from veridical.runs.progress import Progress
 from veridical.runs.readouts import StoredReadout
@@ -43,12 +45,14 @@ def steps(progress: Progress, what: str, total: int) -> Iterator[Callable[[int],
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How many draws the readout's null gets, those of everything beside it, and the control tasks."""
+    """How many draws the readout's null gets, those of everything beside it, and the control tasks; and `against`,
+    the mode of the answers that readouts are set against."""
 
     draws: int = 1_000
     category_draws: int = 200
     control_draws: int = 100
     seed: int = 0
+    against: Literal["loglikelihood", "generate"] = "loglikelihood"
 
 
 @dataclass
@@ -120,7 +124,8 @@ def transferred(
     main = task.prepared(*states(FULL, layer))
     outcome = noted(READOUT, FULL, main, effort.draws, "readout and its null")
     for input in (name for name in judged.suite.inputs if name != FULL):
-        noted(READOUT, input, task.prepared(*states(input, layer)), 0, f"readout, {input}")
+        prepared = task.prepared(*states(input, layer))
+        noted(READOUT, input, prepared, effort.category_draws, f"readout, {input}, and its null")
     scores = [source.option_scores(rows, FULL, found.names) for rows in (task.fitted, task.judged)]
     if all(np.isfinite(part).all() for part in scores):
         options = task.prepared(*scores)
@@ -157,6 +162,7 @@ def transferred(
         n_blocks=n_blocks,
         folds=FOLDS,
         seed=effort.seed,
+        against=effort.against,
         penalty=PENALTIES[outcome.penalty],
         nulls=tuple(found.nulls),
         layers=tuple(_layer(at, result, n_sets) for at, result in swept.layers.items()),
@@ -192,16 +198,19 @@ def cross(
         **_of_options(source, rows, progress),
         **{(answerer, FULL): text(answerer) for answerer in VECTORIZERS},
     }
+    vectors = {(READOUT, FULL): effort.draws} | dict.fromkeys(list(answerers)[1:], effort.category_draws)
+    permuted = permuted_labels(rows, max(vectors.values()), effort.seed)
+    labels = [np.vstack([rows.labels, permuted[:draws]]) for draws in vectors.values()]
     layers = source.hidden(suite.name, FULL).layers
     swept = [from_states(rows, source.states(rows, FULL, at)) for at in layers]
     curve = []
-    with steps(progress, "readouts", len(answerers) + len(layers)) as step:
-        every = _cross_fitted(rows, [*answerers.values(), *swept])
+    with steps(progress, "readouts and their nulls", len(answerers) + len(layers)) as step:
+        every = _cross_fitted(rows, [*answerers.values(), *swept], [*labels, *[rows.labels[None]] * len(layers)])
         for place, codes in enumerate(every):
             if place < len(answerers):
-                found.add(*list(answerers)[place], codes)
+                found.add_outcome(*list(answerers)[place], _crossed(rows, codes, labels[place]), len(rows.sets))
             else:
-                reached = float(balanced_accuracy(codes, rows.labels, len(rows.names)))
+                reached = float(balanced_accuracy(codes[0], rows.labels, len(rows.names)))
                 at = layers[place - len(answerers)]
                 curve.append(LayerResult(layer=at, balanced_accuracy=reached, validation=reached))
             step(1)
@@ -213,9 +222,23 @@ def cross(
         n_blocks=n_blocks,
         folds=FOLDS,
         seed=effort.seed,
+        against=effort.against,
+        nulls=tuple(found.nulls),
         layers=tuple(curve),
     )
     return found.stored(record), found.draws
+
+
+def _crossed(rows: Rows, answers: Ints, labels: Ints) -> Outcome:
+    """What a cross-fitted readout answered, and its null: `answers` and `labels` (vectors, n), the gold labels first.
+
+    Each vector of answers is scored against the labels that it was fitted to, as in any permutation test: folds and
+    sets are the same throughout, and what a fold lacks of a label, the fitted part has.
+    """
+    balanced = balanced_accuracy(answers, labels, len(rows.names))
+    pairs = pairs_recovered(answers, labels, rows.sets)
+    null = Scores(balanced[1:], pairs[1:])
+    return Outcome(answers[0], -1, float(balanced[0]), Scores(balanced[0], pairs[0]), null)
 
 
 def _of_options(source: Source, rows: Rows, progress: Progress) -> dict[tuple[str, str], Features]:
@@ -227,17 +250,19 @@ def _of_options(source: Source, rows: Rows, progress: Progress) -> dict[tuple[st
     return {}
 
 
-def _cross_fitted(rows: Rows, every: Sequence[Features]) -> Iterator[Ints]:
-    """Answers of each of these readouts, in their order; in several processes where there is enough to do.
+def _cross_fitted(rows: Rows, every: Sequence[Features], labels: Sequence[Ints]) -> Iterator[Ints]:
+    """Answers (vectors, n) of each of these readouts to its own `labels` (vectors, n), in their order.
 
-    One regression at a time is bound by the interpreter, which threads would share.
+    In several processes where there is enough to do: one regression at a time is bound by the interpreter, which
+    threads would share.
     """
     if len(rows) < ROWS_FOR_PROCESSES:
-        yield from (cross_fitted(rows, features) for features in every)
+        yield from (cross_fitted(rows, *given) for given in zip(every, labels, strict=True))
         return
     from joblib import Parallel, delayed
 
-    yield from Parallel(n_jobs=-1, return_as="generator")(delayed(cross_fitted)(rows, features) for features in every)
+    tasks = (delayed(cross_fitted)(rows, *given) for given in zip(every, labels, strict=True))
+    yield from Parallel(n_jobs=-1, return_as="generator")(tasks)
 
 
 def _selectivity(outcome: Outcome, controls: Floats, task: Task) -> Selectivity:

@@ -7,7 +7,7 @@ say: against its answers, and against a classifier on its option scores that was
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
@@ -26,17 +26,25 @@ GAP = "encoded_expressed_gap"
 DIFFERING = ("answerer", "input", "mode")
 
 
-def readout_measures(suite: Suite, frame: pl.DataFrame, settings: Settings) -> list[Measure]:
+def readout_measures(
+    suite: Suite, frame: pl.DataFrame, settings: Settings, against: Mapping[tuple[str, str], str] | None = None
+) -> list[Measure]:
     """Balanced accuracy of everything under a prompt that was read out, and the readout less each of the others.
 
     `frame` holds responses of models and of their readouts (`veridical.judge.frame.SCHEMA`). Differences are paired by
-    set, with Holm's adjustment over those of one readout.
+    set, with Holm's adjustment over those of one readout. `against` is the mode of the answers that the readout of a
+    (model, prompt) is set against, `loglikelihood` where it is not named.
     """
     records: list[Measure] = []
-    found = [one for one in answerings(SuiteTable(suite), frame) if one.key["mode"] in (MODE, "loglikelihood")]
+    found = list(answerings(SuiteTable(suite), frame))
     readouts = [one for one in found if one.key["answerer"] == READOUT and one.key["input"] == "full"]
     for readout in readouts:
-        beside = [one for one in found if _same(one, readout, ("model", "prompt")) and one is not readout]
+        modes = (MODE, (against or {}).get((readout.key["model"], readout.key["prompt"]), "loglikelihood"))
+        beside = [
+            one
+            for one in found
+            if _same(one, readout, ("model", "prompt")) and one is not readout and one.key["mode"] in modes
+        ]
         known = {quantity.measure for quantity in measure_set(suite.measures).quantities(readout, ())}
         if "balanced_accuracy" not in known:
             records += [estimate(q, settings) for one in (readout, *beside) for q in balanced_accuracy(one)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from veridical.errors import UserError, unknown
 from veridical.items import Suite
@@ -13,24 +14,26 @@ from veridical.models.protocol import LanguageModel, SpanReader
 from veridical.readouts.analysis import Effort, cross, transferred
 from veridical.readouts.crossfit import check_folds
 from veridical.readouts.features import Source
+from veridical.readouts.fit_on import fitted_on
 from veridical.readouts.representation import compared_items, cosines, representations
 from veridical.readouts.rows import Rows
 from veridical.readouts.transfer import Task
-from veridical.runs.asking import run
+from veridical.runs.asking import MAX_NEW_TOKENS, run
 from veridical.runs.hidden import PENULTIMATE, Asked, read_hidden, resolve_layers
 from veridical.runs.load import Run
 from veridical.runs.loading import Loading
 from veridical.runs.plan import FULL, fitting_prompts, limited
 from veridical.runs.progress import Progress, Silent
 from veridical.runs.readouts import add_representation, phrases_path, read_cosines, write_cosines, write_readout
-from veridical.runs.study import Study
-from veridical.suites.registry import load
+from veridical.runs.study import Study, default_out
+from veridical.suites.registry import Data, read
 
 COMPARE_PHRASES = ("imperfective", "imperfective-quads")
 """Measure sets of suites whose premise and hypothesis differ in aspect, so that the two phrases can be compared."""
 
-FITTED_ON = {"evidence": "evidence-development"}
-"""Suites that have another one to fit on; every other suite is cross-fitted in folds of whole sets."""
+DRAWS = {True: (1_000, 200), False: (200, 100)}
+"""Draws of the readout's null and of the others by default, fitted on another suite or not: a cross-fitted null is five
+fits with selection a draw."""
 
 
 def readout(
@@ -39,9 +42,14 @@ def readout(
     model: str | LanguageModel | Sequence[str | LanguageModel],
     prompt: str | None = None,
     layer: int = PENULTIMATE,
-    draws: int = 1_000,
-    category_draws: int = 200,
+    draws: int | None = None,
+    category_draws: int | None = None,
     control_draws: int = 100,
+    data: str | Path | None = None,
+    fit_on: str | Path | Suite | None = None,
+    against: Literal["loglikelihood", "generate"] = "loglikelihood",
+    max_new_tokens: int = MAX_NEW_TOKENS,
+    twin: bool = False,
     limit: int | None = None,
     seed: int = 0,
     dtype: str = "float32",
@@ -59,10 +67,18 @@ def readout(
 
     Args:
         suite: a built-in suite, a suite file, or a suite; `evidence` is fitted on `evidence-development`.
+        data: a file in place of the suite's own items, for suites that read one.
+        fit_on: a suite, a suite file or a built-in suite to select and fit on, in the place of that of `suite`; it is
+            asked with the prompt and inputs of `suite`.
+        against: the mode of the answers that the readout is set against: `loglikelihood`, or `generate`, for which the
+            model also writes its answers, of `max_new_tokens` at most.
+        twin: read out a twin of each model too, with the same configuration and tokenizer and weights initialised anew
+            from `seed`. Model and twin are in memory together.
         prompt: the suite's first prompt that needs no generated reasoning, where None.
         layer: the readout's layer; 0 is the embedding, -2 the output of the penultimate block.
-        draws: permutations for the null of the readout itself.
-        category_draws: permutations for the readout with a category left out, the layer sweep and the baselines.
+        draws: permutations for the null of the readout itself; 1,000, or 200 where it is cross-fitted.
+        category_draws: permutations for restricted inputs, the readout with a category left out, the layer sweep and
+            the baselines; 200, or 100 where it is cross-fitted.
         control_draws: random labellings of the control task.
         limit: at most this many sets of a suite that is cross-fitted.
 
@@ -70,10 +86,15 @@ def readout(
         UserError: the input is at fault; the message is one line.
     """
     progress = progress or Silent()
-    asked = suite if isinstance(suite, Suite) else load(suite)
+    asked = _asked(suite, data, progress)
+    name = _prompt(asked, prompt, against)
+    fitted = fitted_on(suite if data is None else asked, asked, fit_on, name)
+    draws, category_draws = (
+        given if given is not None else default
+        for given, default in zip((draws, category_draws), DRAWS[fitted is not None], strict=True)
+    )
     if min(draws, category_draws, control_draws) < 1:
         raise UserError("--draws, --category-draws and --control-draws: give 1 or more")
-    fitted = _fitted_on(suite, asked)
     if fitted is not None and limit is not None:
         raise UserError(f"--limit: suite {asked.name!r} is fitted on {fitted.name!r} and read out whole")
     if fitted is None:
@@ -81,11 +102,13 @@ def readout(
     else:
         Task(Rows.of(fitted), Rows.of(asked))
     measure_set(asked.measures)
-    name = _prompt(asked, prompt)
     inputs: dict[str, Sequence[int] | None] = {FULL: None} | {one: [layer] for one in asked.inputs if one != FULL}
-    effort = Effort(draws, category_draws, control_draws, seed)
+    effort = Effort(draws, category_draws, control_draws, seed, against)
     loading = Loading(dtype, device, batch_tokens, template_args or {})
     models = [model] if isinstance(model, str | LanguageModel) else list(model)
+    loading.check(models, ["loglikelihood", *([against] if against == "generate" else [])])
+    if twin:
+        models = _with_twins(models, loading, seed, progress)
     given = {one if isinstance(one, str) else one.name: one for one in models}
 
     def read_out(study: Study) -> None:
@@ -96,27 +119,66 @@ def readout(
                     load_model = partial(loading.load, given[one.manifest.model.name], progress)
                     _compare_phrases(one, asked.name, name, load_model)
 
-    return run(
-        [asked] if fitted is None else [asked, fitted],
-        model=model,
+    ask = partial(
+        run,
+        model=models,
         prompts=name,
-        inputs=list(inputs),
         limit=limit,
         seed=seed,
         dtype=dtype,
         device=device,
-        out=out,
+        out=out if out is not None else default_out([asked]),
         orders=1,
         batch_tokens=batch_tokens,
         template_args=template_args,
+        max_new_tokens=max_new_tokens,
+        progress=progress,
+    )
+    if against == "generate":
+        ask([asked], mode="generate", inputs=[FULL])
+    return ask(
+        [asked] if fitted is None else [asked, fitted],
+        inputs=list(inputs),
         hidden_layers=inputs,
         before_judging=read_out,
-        progress=progress,
     )
 
 
-def _prompt(suite: Suite, given: str | None) -> str:
+def _asked(suite: str | Suite, data: str | Path | None, progress: Progress) -> Suite:
+    """The suite to be read out; what is to be said of how its data were read is said."""
+    if isinstance(suite, Suite):
+        if data is not None:
+            raise UserError("--data goes with a suite given by name")
+        return suite
+    found, notes = read(suite, Data(file=None if data is None else Path(data)))
+    for note in notes:
+        progress.say(note)
+    return found
+
+
+def _with_twins(
+    models: Sequence[str | LanguageModel], loading: Loading, seed: int, progress: Progress
+) -> list[str | LanguageModel]:
+    """Every model, loaded, with its twin of random weights after it."""
+    from veridical.models.twin import twin
+
+    found: list[str | LanguageModel] = []
+    for given in models:
+        model = loading.load(given, progress)
+        found += [model, twin(model, seed, loading.batch_tokens)]
+    return found
+
+
+def _prompt(suite: Suite, given: str | None, against: str) -> str:
+    """The prompt whose states are read: one without reasoning, and for answers that are written one that asks."""
+    if against not in ("loglikelihood", "generate"):
+        raise unknown("mode to set a readout against:", against, ("loglikelihood", "generate"))
     fitting = fitting_prompts(suite, "loglikelihood")
+    if against == "generate":
+        written = fitting_prompts(suite, "generate")
+        fitting = tuple(prompt for prompt in fitting if prompt in written)
+        if not fitting:
+            raise UserError(f"--against generate: suite {suite.name!r} has no prompt whose answer a model could write")
     if given is None:
         if not fitting:
             raise UserError(f"suite {suite.name!r} has no prompt that can be read out: each asks for reasoning")
@@ -126,15 +188,6 @@ def _prompt(suite: Suite, given: str | None) -> str:
     if given not in [prompt.name for prompt in fitting]:
         raise UserError(f"prompt {given!r} asks the model to reason: what it would write is not read out; give another")
     return given
-
-
-def _fitted_on(given: str | Suite, asked: Suite) -> Suite | None:
-    """The suite on which readouts of this one are fitted; a file of the same name is no built-in suite."""
-    if asked.name not in FITTED_ON or (isinstance(given, str) and given != asked.name):
-        return None
-    fitted = load(FITTED_ON[asked.name])
-    alike = dict(fitted.inputs) == dict(asked.inputs) and fitted.labels == asked.labels
-    return fitted if alike else None
 
 
 def _is_given(run: Run, given: Mapping[str, str | LanguageModel], dtype: str) -> bool:

@@ -11,6 +11,7 @@ from veridical.judge.measure import Finite, Measure
 
 NullMeasure = Literal["balanced_accuracy", "pair_recovery"]
 NULL = "labels permuted within their groups, the whole selection done again ({draws:,} draws)"
+CROSSED_NULL = "labels permuted within and between sets, the whole selection done again ({draws:,} draws)"
 
 
 class NullResult(Frozen):
@@ -72,6 +73,8 @@ class ReadoutRecord(Frozen):
     n_blocks: int
     folds: int
     seed: int
+    against: Literal["loglikelihood", "generate"] = "loglikelihood"
+    """The mode whose answers the readout is set against."""
     penalty: Finite | None = None
     nulls: tuple[NullResult, ...] = ()
     layers: tuple[LayerResult, ...] = ()
@@ -79,6 +82,11 @@ class ReadoutRecord(Frozen):
     nested: Finite | None = None
     selectivity: Selectivity | None = None
     representation: tuple[Representation, ...] = ()
+
+    @property
+    def null_text(self) -> str:
+        """How labels were permuted, for `draws` draws."""
+        return CROSSED_NULL if self.fitted_on == self.suite else NULL
 
     def tested(self, measure: Measure) -> Measure:
         """The measure with its permutation p, where it is one that has a null."""
@@ -88,7 +96,7 @@ class ReadoutRecord(Frozen):
             # With sets of another kind the value is another, and its null was not drawn.
             same = measure.value is not None and abs(measure.value - null.observed) < 1e-9
             if same and (null.answerer, null.input, null.measure) == (measure.answerer, measure.input, measure.measure):
-                return measure.model_copy(update={"p": null.p, "null": NULL.format(draws=null.draws)})
+                return measure.model_copy(update={"p": null.p, "null": self.null_text.format(draws=null.draws)})
         return measure
 
     def own_measures(self, model: str) -> list[Measure]:

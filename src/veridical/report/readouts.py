@@ -94,6 +94,9 @@ def _facts(record: ReadoutRecord) -> list[str]:
         )
     else:
         facts.append(f"Each of {record.folds} folds of whole sets is answered by a readout that was fitted without it.")
+    facts.append(f"The answers that it is set against are those of mode {record.against}: {_ANSWERS[record.against]}.")
+    if record.nulls:
+        facts.append(f"Null: {record.null_text.format(draws=max(null.draws for null in record.nulls))}.")
     if record.penalty is not None:
         facts.append(f"Inverse penalty chosen: C = {record.penalty:g}.")
     if record.best_layer is not None and record.nested is not None:
@@ -111,9 +114,15 @@ def _facts(record: ReadoutRecord) -> list[str]:
     return facts
 
 
+_ANSWERS = {
+    "loglikelihood": "the label with the highest log-likelihood",
+    "generate": "the label read from what the model writes",
+}
+
+
 def _controls(results: Results, one: ReadOut) -> list[Control]:
     beside = [a for a in results.answerings if (a.model, a.prompt) == (one.model, one.record.prompt)]
-    kept = [a for a in beside if a.mode in (MODE, "loglikelihood")]
+    kept = [a for a in beside if a.mode in (MODE, one.record.against)]
     nulls = {(null.answerer, null.input, null.measure): null for null in one.record.nulls}
     rows = []
     for answering in sorted(kept, key=lambda a: (a.answerer != READOUT or a.input != "full", a.answerer == "model")):
@@ -122,7 +131,7 @@ def _controls(results: Results, one: ReadOut) -> list[Control]:
         rows.append(
             Control(
                 name=" · ".join(spaced(part) for part in (answering.answerer, answering.input) if part != "full"),
-                meaning=ANSWERERS.get(answering.answerer, "the label with the highest log-likelihood"),
+                meaning=ANSWERERS.get(answering.answerer, _ANSWERS[one.record.against]),
                 balanced=results.get(answering, "balanced_accuracy"),
                 pairs=results.get(answering, "pair_recovery"),
                 balanced_null=nulls.get((*key, "balanced_accuracy")),

@@ -156,7 +156,8 @@ class _Follower:
 
     def _readout(self, wanted: Readout, models: Sequence[str | LanguageModel]) -> int:
         from veridical.readouts.crossfit import check_folds
-        from veridical.readouts.readout import FITTED_ON, readout
+        from veridical.readouts.fit_on import FITTED_ON
+        from veridical.readouts.readout import readout
         from veridical.readouts.rows import Rows
         from veridical.suites.registry import Data, benchmarks, read
 

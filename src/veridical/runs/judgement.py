@@ -173,8 +173,17 @@ class Judgement:
         if any(run.readouts for run in self.runs):
             from veridical.readouts.verdict import readout_verdicts
 
-            told += readout_verdicts(self.suites, self.records)
+            told += readout_verdicts(self.suites, self.records, self._set_against)
         return (*told, *self._remarks(), *remarks(self.runs))
+
+    @property
+    def _set_against(self) -> dict[tuple[str, str, str], str]:
+        """The mode whose answers each readout is set against, by suite, model and prompt."""
+        return {
+            (readout.record.suite, run.name, readout.record.prompt): readout.record.against
+            for run in self.runs
+            for readout in run.readouts
+        }
 
     def _remarks(self) -> Iterator[str]:
         """What the numbers leave out: suites and items without the field, and runs that have nothing in common."""
@@ -238,7 +247,8 @@ class Judgement:
                     from veridical.readouts.measured import readout_measures
 
                     settings = Settings(self.level, self.draws, self.seed)
-                    yield from readout_measures(narrow(suite, shared), part, settings)
+                    against = {key[1:]: mode for key, mode in self._set_against.items() if key[0] == suite.name}
+                    yield from readout_measures(narrow(suite, shared), part, settings, against)
 
     def _measures(self, measure: Measuring, suite: Suite, frame: pl.DataFrame) -> list[Measure]:
         return measure(suite, frame, level=self.level, draws=self.draws, seed=self.seed)

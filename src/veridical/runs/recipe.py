@@ -89,8 +89,8 @@ class Readout(Frozen):
     suite: Name
     prompt: Annotated[str | None, NOTHING] = None
     layer: Whole = -2
-    draws: Whole = Field(default=1_000, ge=1)
-    category_draws: Whole = Field(default=200, ge=1)
+    draws: Whole | None = Field(default=None, ge=1)
+    category_draws: Whole | None = Field(default=None, ge=1)
     control_draws: Whole = Field(default=100, ge=1)
     data: Truth = False
 

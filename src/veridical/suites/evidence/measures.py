@@ -7,6 +7,7 @@ label in its two steps (does the evidence address the target; if so, what does i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -17,6 +18,7 @@ from veridical.judge.estimate import Settings
 from veridical.judge.generic import accuracy, balanced_accuracy, how_it_answers, recall, with_gold, worst_of_set
 from veridical.judge.independence import set_reference
 from veridical.judge.measure import Measure
+from veridical.judge.normalised import under
 from veridical.judge.policies import over_sets, product
 from veridical.judge.quantity import Quantity, over_items
 from veridical.judge.registry import MeasureSet, SliceContrast
@@ -65,6 +67,18 @@ def polarity_accuracy(answering: Answering) -> Iterator[Quantity]:
         yield Quantity(answering, "polarity_accuracy", sample)
 
 
+def per_token(answering: Answering) -> Iterator[Quantity]:
+    """Balanced accuracy and pairs if scores were divided by the labels' tokens, slice `{"normalisation": "token"}`.
+
+    The labels have one to three tokens, and the highest sum is not the highest mean: where the two differ, the length
+    of a label has a part in the answer.
+    """
+    read = under(answering, "token")
+    if read is not None:
+        for quantity in (*balanced_accuracy(read), *pair_recovery(read)):
+            yield replace(quantity, slice={"normalisation": "token"})
+
+
 def quantities(answering: Answering, by: Sequence[str] = ()) -> Iterator[Quantity]:
     """Everything measured of one answering; accuracy also by the factors `by`."""
     yield from balanced_accuracy(answering)
@@ -74,6 +88,7 @@ def quantities(answering: Answering, by: Sequence[str] = ()) -> Iterator[Quantit
     yield from address_accuracy(answering)
     yield from polarity_accuracy(answering)
     yield from worst_of_set(answering)
+    yield from per_token(answering)
     yield from how_it_answers(answering)
 
 
