@@ -6,6 +6,8 @@ import polars as pl
 import pytest
 
 from veridical.judge import baseline_frame, contrasts, judge
+from veridical.report.recovered import per_token
+from veridical.report.results import Results
 
 from .judging import frame, get, in_sets, item
 
@@ -117,3 +119,6 @@ def test_scores_per_token_stand_beside_the_sums() -> None:
     # Per token Wrong Target is taken in all but yes0.
     assert get(found, "balanced_accuracy", normalisation="token").value == pytest.approx((1 / 2 + 1) / 2)
     assert get(found, "pair_recovery", normalisation="token").value == pytest.approx(1 / 2)
+    (line,) = per_token(Results.of(found, asked.name))
+    assert "by scores per token balanced .75" in line
+    assert "pairs 1 of 2; by their sum .50" in line

@@ -12,7 +12,7 @@ from rich.text import Text
 from veridical.judge.measure import Measure
 from veridical.readouts.answers import MODE as READOUT_MODE
 from veridical.report.answer_table import RULE, Column, Row, answer_table, estimates, value_of
-from veridical.report.recovered import count_of, recovered_by_heading
+from veridical.report.recovered import count_of, per_token, recovered_by_heading
 from veridical.report.results import Answering, Results
 from veridical.report.texts import interval, level, not_ok, number, spaced
 
@@ -48,6 +48,8 @@ def evidence_table(results: Results, width: int) -> Iterable[RenderableType]:
         told += "pairs: both endpoints right, in all and by kind. "
     told += "address: is the target addressed? polarity: of those taken as addressed, what it says."
     yield Text(f"{told}{f' Intervals: {percent}.' if percent else ''}", style="dim")
+    for line in per_token(results):
+        yield Text(line, style="dim")
     yield from _by_category(results, width)
 
 

@@ -22,7 +22,7 @@ from veridical.report.comparisons import comparisons
 from veridical.report.parts import asset, environment, script, script_json, source
 from veridical.report.readouts import ReadOut
 from veridical.report.readouts import sections as readout_sections
-from veridical.report.recovered import recovered_by_heading
+from veridical.report.recovered import per_token, recovered_by_heading
 from veridical.report.results import Answering, Results, contrast_name
 from veridical.report.sets import set_list
 from veridical.report.summary import summaries
@@ -135,6 +135,7 @@ def _section(
         "summaries": summaries(results),
         "tables": class_tables(results),
         "recovered": recovered_by_heading(results),
+        "per_token": per_token(results),
         "missing": [(name, counts) for name, counts in statuses if texts.not_ok(counts)],
         "bounded": any(texts.bounds(m) for m in results.measures),
         "comparisons": [(name, list(rows)) for name, rows in groupby(compared, key=lambda row: row.heading)],

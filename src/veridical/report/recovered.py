@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from veridical.judge.measure import Measure
 from veridical.report.results import Answering, Results
-from veridical.report.texts import MISSING, spaced
+from veridical.report.texts import MISSING, estimate, spaced
 
 MEASURE = "pair_recovery"
 FACTORS = ("kind", "category")
@@ -68,6 +68,22 @@ def recovered_by_heading(results: Results) -> list[Recovered]:
         name = " · ".join(filter(None, heading))
         found.append(recovered(results, name, [a for a in own if (a.model, a.prompt) == heading]))
     return [one for one in found if one is not None]
+
+
+def per_token(results: Results) -> list[str]:
+    """Who would score how much if scores were divided by the labels' tokens: a sentence an answering that has both."""
+    found = []
+    for answering in (*results.answers, *results.references):
+        balanced = results.get(answering, "balanced_accuracy", normalisation="token")
+        whole = results.get(answering, "balanced_accuracy")
+        if balanced is None or whole is None or answering.constant:
+            continue
+        pairs = results.get(answering, MEASURE, normalisation="token")
+        counted = f", pairs {count_of(pairs)}" if pairs is not None else ""
+        summed = f"by their sum {estimate(whole)}"
+        name = results.name(answering, model=True)
+        found.append(f"{name}: by scores per token balanced {estimate(balanced)}{counted}; {summed}.")
+    return found
 
 
 def _name(answering: Answering) -> str:
