@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from veridical.files.binary_file import plain_name
 from veridical.loggers import errors_alone
 from veridical.suites.commonsense.row import Row
 from veridical.suites.commonsense.rows import FORMATS, read_rows, read_values, rows_of, with_values
+from veridical.suites.commonsense.saved import Saved, saved_files
 from veridical.suites.commonsense.task import Beside, Files, Hub, Listed, Task
 
 
@@ -45,6 +47,9 @@ def _published(task: Task, copy: Copy, notes: list[str]) -> list[Row]:
     paths = _paths(task, copy, task.files.names)
     if paths:
         return [row for path in paths for row in read_labelled(path, task.files, notes)]
+    split = task.files.hub.split if task.files.hub else ""
+    if saved := saved_files(task.files, split, _saved_places(task, copy.folder)):
+        return _saved_rows(task, saved, notes)
     if copy.folder is not None:
         raise UserError(
             f"{task.name}: none of its files is in {copy.folder}; looked for {_looked_for(task)}; "
@@ -61,9 +66,36 @@ def training_rows(task: Task, copy: Copy) -> list[Row] | None:
     if paths:
         return [row for path in paths for row in read_labelled(path, task.files)]
     hub = task.files.hub
+    if copy.folder is not None and hub is not None and hub.train:
+        try:
+            saved = saved_files(task.files, hub.train, _saved_places(task, copy.folder))
+        except UserError:
+            return None  # the data are saved without that split
+        return _saved_rows(task, saved, []) if saved else None
     if copy.file is None and copy.folder is None and hub is not None and hub.train:
         return _from_hub(task, hub, hub.train)
     return None
+
+
+def _saved_places(task: Task, folder: Path | None) -> list[Path]:
+    """Where a data set may lie as the library datasets keeps it: folders of its own, then the given folder itself."""
+    if folder is None:
+        return []
+    hub = task.files.hub.path if task.files.hub else ""
+    own = dict.fromkeys(
+        (task.name, task.name.replace("-", "_"), hub.replace("/", "___"), hub.rpartition("/")[2], *task.files.folders)
+    )
+    places = [folder / name for name in own if name and name != "data"]
+    whole = [folder] if any((folder / name).is_file() for name in ("dataset_dict.json", "state.json")) else []
+    return [*places, *whole]
+
+
+def _saved_rows(task: Task, saved: Sequence[Saved], notes: list[str]) -> list[Row]:
+    rows = []
+    for one in saved:
+        found = read_labelled(one.path, task.files, notes)
+        rows += [row.having(config=one.config) if one.config else row for row in found]
+    return [replace(row, number=number) for number, row in enumerate(rows)]
 
 
 def read_labelled(path: Path, files: Files, notes: list[str] | None = None) -> list[Row]:
@@ -142,8 +174,20 @@ def _paths(task: Task, copy: Copy, names: Sequence[str]) -> list[Path]:
         matching = (path for name in wanted for path in sorted(folder.glob(name)) if path.is_file())
         if found := list(dict.fromkeys(matching)):
             found = [path for path in found if plain_name(path).suffix.lower() in (*FORMATS, *LISTS)] or found
-            return found if task.files.every else found[:1]
+            return found if task.files.every else _parts(found)
     return []
+
+
+_PART = re.compile(r"-\d{5}-of-\d{5}(?=\.)")
+
+
+def _parts(found: Sequence[Path]) -> list[Path]:
+    """The first of the files, with the other parts of what it is a part of (`validation-00001-of-00002.parquet`)."""
+    first = found[0]
+    if not _PART.search(first.name):
+        return [first]
+    whole = _PART.sub("", first.name)
+    return [path for path in found if path.parent == first.parent and _PART.sub("", path.name) == whole]
 
 
 SHOWN = 8
