@@ -94,10 +94,6 @@ def test_every_benchmark_is_found_as_a_saved_data_set(name: str, tmp_path: Path)
     published = [dict(row.values) for row in asked_rows(task, Copy(folder=PUBLISHED))]
     for row in published:
         row.pop("config", None)
-    texts = [
-        {key: json.dumps(value) if isinstance(value, dict) else value for key, value in row.items()}
-        for row in published
-    ]
     split = task.files.hub.split if task.files.hub else "test"
     if name == "trip" or task.files.beside is not None:
         pytest.skip("rows that hold objects, or that stand beside another benchmark's")

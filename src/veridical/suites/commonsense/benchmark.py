@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from veridical.items import Suite
-from veridical.suites.commonsense.build import Built, asked_items, once, suite_of, without_sets
+from veridical.suites.commonsense.build import Built, asked_and_left_out, asked_items, once, suite_of, without_sets
 from veridical.suites.commonsense.copies import Copy, asked_rows, training_rows
 from veridical.suites.commonsense.examples import examples
 from veridical.suites.commonsense.task import Task
@@ -18,7 +18,7 @@ def benchmark(task: Task, copy: Copy, *, shots: int = 0, seed: int = 0, drafted:
     """
     reading: list[str] = []
     rows = asked_rows(task, copy, reading)
-    found, left_out = asked_items(task, rows)
+    found, left_out = asked_and_left_out(task, rows)
     asked, repeats = once(task, found)
     if not asked:
         rows[0].fail(f"none of {len(rows)} rows is to be asked as {task.name}")
@@ -27,7 +27,7 @@ def benchmark(task: Task, copy: Copy, *, shots: int = 0, seed: int = 0, drafted:
     if not shots:
         return Built(suite, notes)
     training = training_rows(task, copy)
-    pool = asked if training is None else asked_items(task.training or task, training)[0]
+    pool = asked if training is None else asked_items(task.training or task, training)
     prompt = suite.prompts[0]
     shown = examples(prompt, asked, pool, shots, seed)
     source = "the data themselves" if training is None else training[0].source

@@ -52,7 +52,12 @@ class Built:
     notes: tuple[str, ...] = field(default=())
 
 
-def asked_items(task: Task, rows: Sequence[Row]) -> tuple[list[Asked], tuple[str, ...]]:
+def asked_items(task: Task, rows: Sequence[Row]) -> list[Asked]:
+    """The rows that a task asks, as drafts of items. Raises UserError as `asked_and_left_out` does."""
+    return asked_and_left_out(task, rows)[0]
+
+
+def asked_and_left_out(task: Task, rows: Sequence[Row]) -> tuple[list[Asked], tuple[str, ...]]:
     """The rows that a task asks, as drafts of items, and lines that say how many rows are left out, and why.
 
     Left out are what the definition sets aside, and rows that lack something or are wrong where these are few
