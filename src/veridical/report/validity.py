@@ -11,6 +11,15 @@ from typing import TYPE_CHECKING, Any
 from veridical.report.html import frame_of_page, page_environment
 from veridical.report.parts import script_json
 from veridical.report.texts import span
+from veridical.report.validity_limits import (
+    DISATTENUATED,
+    SENTENCES,
+    alike_pairs,
+    influential,
+    rank_rows,
+    shown_benchmarks,
+    strongest,
+)
 from veridical.report.validity_tables import SIGNS, counted
 from veridical.runs.files import make_folder, replace
 from veridical.validity.inference import Span
@@ -28,13 +37,17 @@ FRONT = 12
 class OutcomeSection:
     """What the page shows of one outcome.
 
-    `gains` has a row for each benchmark and baseline; `families` are all that any of them rests on.
+    `gains` has a row for each benchmark that is listed and each baseline; `families` are all that any of them rests
+    on, and `influence` the gains whose influence by family is listed.
     """
 
     index: int
     name: str
     axis: str
     gains: tuple[Gain, ...]
+    benchmarks: int
+    listed: int
+    influence: tuple[Gain, ...]
     partials: tuple[Partial, ...]
     comparisons: tuple[Comparison, ...]
     families: tuple[str, ...]
@@ -53,7 +66,12 @@ def page(analysis: Analysis) -> str:
         .render(
             record=record,
             front=record.verdicts[:FRONT],
-            rest=record.verdicts[FRONT:],
+            rest=record.verdicts[FRONT : FRONT + SENTENCES],
+            unsaid=max(0, len(record.verdicts) - FRONT - SENTENCES),
+            pairs=strongest(record.correlations),
+            disattenuated=record.disattenuated[:DISATTENUATED],
+            rank_rows=rank_rows(record),
+            alike_pairs=alike_pairs(record),
             sections=list(_sections(record, specs)),
             charts=specs,
             flows=[(place, one) for place, one in enumerate(record.agreements)],
@@ -73,15 +91,22 @@ def page(analysis: Analysis) -> str:
 
 def _sections(record: Validity, specs: dict[str, Any]) -> Iterator[OutcomeSection]:
     for index, (name, axis) in enumerate(record.outcomes.items()):
-        gains = tuple(one for one in record.gains if one.outcome == name)
+        every = [one for one in record.gains if one.outcome == name]
+        benchmarks = shown_benchmarks(every, len(record.outcomes))
+        gains = [one for one in every if one.benchmark in benchmarks]
+        families = tuple(dict.fromkeys(family for one in every for family in one.influence))
+        partials = [one for one in record.partials if one.outcome == name]
         yield OutcomeSection(
             index=index,
             name=name,
             axis=axis,
-            gains=gains,
-            partials=tuple(one for one in record.partials if one.outcome == name),
+            gains=tuple(gains),
+            benchmarks=len({one.benchmark for one in every}),
+            listed=len(benchmarks),
+            influence=tuple(influential(gains, len(families), len(record.outcomes))),
+            partials=tuple(one for one in partials if one.benchmark in benchmarks or not every),
             comparisons=tuple(one for one in record.comparisons if one.outcome == name),
-            families=tuple(dict.fromkeys(family for one in gains for family in one.influence)),
+            families=families,
             charts=tuple(chart for chart in (f"gain-{index}", f"predicted-{index}") if chart in specs),
         )
 

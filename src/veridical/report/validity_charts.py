@@ -10,6 +10,7 @@ import numpy as np
 
 from veridical.report.drawing import GREY, PALETTE, chart, inline
 from veridical.report.texts import number, p_value
+from veridical.report.validity_limits import FULL_HEATMAP, TALLEST, lines, points, shown_benchmarks
 from veridical.validity.results import Agreement, Gain, Validity
 from veridical.validity.wording import amount, magnitude
 
@@ -27,13 +28,14 @@ CROWDED = 200
 def charts(analysis: Analysis) -> dict[str, Row]:
     """Every figure that the record can fill: heatmap, a rank flow for each variant, two figures for each outcome."""
     record = analysis.record
-    found = {"correlations": _heatmap(record)}
+    found = {"correlations": _heatmap(record) if len(record.columns) <= FULL_HEATMAP else _large_heatmap(record)}
     for place, agreement in enumerate(record.agreements):
         found[f"flow-{place}"] = _flow(analysis, agreement)
     for place, outcome in enumerate(record.outcomes):
         gains = [gain for gain in record.gains if gain.outcome == outcome]
         if gains:
-            found[f"gain-{place}"] = _gains(gains)
+            listed = shown_benchmarks(gains, len(record.outcomes))
+            found[f"gain-{place}"] = _gains([gain for gain in gains if gain.benchmark in listed])
             found[f"predicted-{place}"] = _predicted(analysis, gains)
     return {name: spec for name, spec in found.items() if spec is not None}
 
@@ -64,6 +66,49 @@ def _heatmap(record: Validity) -> Row | None:
     return chart("Rank correlations", subtitle, layers, max(240, 26 * len(names)))
 
 
+def _large_heatmap(record: Validity) -> Row | None:
+    """The heat map of many columns: its lower triangle, one row of the data a column, in hundredths."""
+    names = list(record.columns)
+    places = {name: place for place, name in enumerate(names)}
+    cells: list[list[float | None]] = [[None] * place for place in range(len(names))]
+    for pair in record.correlations:
+        if pair.rho is not None:
+            low, high = sorted((places[pair.first], places[pair.second]))
+            cells[high][low] = round(pair.rho, 2)
+    rows = [{"second": name, "rho": row} for name, row in zip(names, cells, strict=True) if row]
+    firsts = alt.LookupData(
+        data=inline([{"place": place, "first": name} for place, name in enumerate(names, 1)]),
+        key="place",
+        fields=["first"],
+    )
+    base = (
+        alt.Chart(inline(rows))
+        .transform_flatten(["rho"])
+        .transform_window(place="row_number()", groupby=["second"])
+        .transform_lookup("place", from_=firsts)
+        .transform_filter("isValid(datum.rho)")
+    )
+    axis = alt.Axis(title=None, labelLimit=120, domain=False, ticks=False, labelFontSize=8, labelOverlap=True)
+    scale = alt.Scale(domain=[-1, 0, 1], range=[PALETTE[4], "#f4f4f4", PALETTE[0]])
+    layer = base.mark_rect().encode(
+        x=alt.X("first:N", sort=names, axis=axis),
+        y=alt.Y("second:N", sort=names, axis=axis),
+        color=alt.Color("rho:Q", scale=scale, legend=alt.Legend(title="ρ")),
+        tooltip=[alt.Tooltip("first:N"), alt.Tooltip("second:N"), alt.Tooltip("rho:Q", title="Spearman's ρ")],
+    )
+    subtitle = "Spearman's ρ of every two columns, over the models that have both. n and p are in validity.json."
+    return chart("Rank correlations", subtitle, [layer], min(TALLEST, 26 * len(names)))
+
+
+def _drawn(n: int, most: int, always: np.ndarray[Any, np.dtype[np.bool_]]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which of n models are drawn: all, or some that are spread evenly over their order, and those `always` drawn."""
+    if n <= most:
+        return np.ones(n, dtype=np.bool_)
+    drawn = always.copy()
+    drawn[np.linspace(0, n - 1, most).astype(np.int64)] = True
+    return drawn
+
+
 def _flow(analysis: Analysis, agreement: Agreement) -> Row | None:
     """A line a model, from its rank on the original to its rank on the reworked version."""
     table = analysis.table
@@ -76,6 +121,11 @@ def _flow(analysis: Analysis, agreement: Agreement) -> Row | None:
     moves = np.abs(new_ranks - old_ranks)
     crowded = len(names) > NAMED
     shown = moves >= (np.sort(moves)[-MOVERS] if crowded else 0)
+    most = lines(analysis.record)
+    shown &= np.cumsum(shown) <= max(most, NAMED)  # ties among the moves may be many
+    drawn = np.empty(len(names), dtype=np.bool_)
+    by_rank = np.argsort(old_ranks)
+    drawn[by_rank] = _drawn(len(names), most, shown[by_rank])
     rows = [
         {
             "model": model,
@@ -87,7 +137,8 @@ def _flow(analysis: Analysis, agreement: Agreement) -> Row | None:
             "label": model if named else "",
             "shown": f"{agreement.original}: {a}; {agreement.reworked}: {b}",
         }
-        for model, a, b, named in zip(names, old_ranks, new_ranks, shown, strict=True)
+        for model, a, b, named, there in zip(names, old_ranks, new_ranks, shown, drawn, strict=True)
+        if there
     ]
     # What is drawn last lies above the rest.
     rows.sort(key=lambda row: row["kind"] != "other models")
@@ -124,6 +175,7 @@ def _flow(analysis: Analysis, agreement: Agreement) -> Row | None:
     ]
     told = f"ρ {number(agreement.rho)}, τ {number(agreement.tau)}, n {agreement.n:,}. Each line is a model."
     told += f" Named: the {int(shown.sum())} that move most." if crowded else ""
+    told += f" Drawn: {int(drawn.sum()):,} of {len(names):,} models." if not drawn.all() else ""
     return chart(f"{agreement.original} → {agreement.reworked}", told, layers, min(900, max(260, 15 * len(names))))
 
 
@@ -177,16 +229,22 @@ def _predicted(analysis: Analysis, gains: list[Gain]) -> Row | None:
     table = analysis.table
     models = [m for m, there in zip(table.models, of.rows, strict=True) if there]
     families = [f for f, there in zip(table.families, of.rows, strict=True) if there]
+    drawn = np.empty(len(models), dtype=np.bool_)
+    by_score = np.argsort(of.observed, kind="stable")
+    drawn[by_score] = _drawn(len(models), points(analysis.record), np.zeros(len(models), dtype=np.bool_))
     largest = [name for name, _ in Counter(families).most_common(len(PALETTE))]
     rows: list[Row] = [
         {
             "model": model,
             "family": family,
             "group": family if family in largest else "other families",
-            "observed": float(observed),
-            "predicted": float(predicted),
+            "observed": float(f"{observed:.6g}"),
+            "predicted": float(f"{predicted:.6g}"),
         }
-        for model, family, observed, predicted in zip(models, families, of.observed, of.with_benchmark, strict=True)
+        for model, family, observed, predicted, there in zip(
+            models, families, of.observed, of.with_benchmark, drawn, strict=True
+        )
+        if there
     ]
     low = min(min(row["observed"], row["predicted"]) for row in rows)
     high = max(max(row["observed"], row["predicted"]) for row in rows)
@@ -213,4 +271,5 @@ def _predicted(analysis: Analysis, gains: list[Gain]) -> Row | None:
         f"By {best.baseline} and {best.benchmark}, the benchmark that gains most: MAE {magnitude(reached.mae)}, "
         f"R² {number(reached.r2)}, n {best.n:,}."
     )
+    told += f" Drawn: {int(drawn.sum()):,} of {len(models):,} models." if not drawn.all() else ""
     return chart(f"{best.outcome}: predicted and observed", told, layers, 380)
