@@ -176,11 +176,18 @@ def test_families_of_one_name_but_for_case_are_told(tmp_path) -> None:
     assert note.where == ("F-2", "f2")
 
 
-def test_a_benchmark_that_is_the_outcome_in_another_unit_is_told(tmp_path) -> None:
+def test_a_benchmark_that_is_the_outcome_in_another_unit_is_refused(tmp_path) -> None:
     table = [row | {"bench": f"{100 * float(row['goal']):.2f}"} for row in rows()]
     (tmp_path / "a.csv").write_text(text(table))
+    with pytest.raises(UserError, match="bench is goal in another unit: it predicts goal because it is made of it"):
+        read_table(tmp_path / "a.csv", ROLES)
+
+
+def test_two_benchmarks_that_are_one_in_another_unit_are_told(tmp_path) -> None:
+    table = [row | {"check": f"{100 * float(row['bench']):.2f}"} for row in rows()]
+    (tmp_path / "a.csv").write_text(text(table))
     (note,) = [note for note in quality(read_table(tmp_path / "a.csv", ROLES)) if note.kind == "same column"]
-    assert note.message == "bench, goal hold the same scores but for their unit"
+    assert note.message == "bench, check hold the same scores but for their unit"
 
 
 def test_sizes_that_are_all_one_are_told(tmp_path) -> None:

@@ -49,6 +49,38 @@ def command(
             "--jointly", metavar="[NAME=]A,B", help="Benchmarks to look at as one set of predictors; repeatable."
         ),
     ] = None,
+    benchmark_column: Annotated[
+        str, typer.Option("--benchmark-column", metavar="COL", help="Long tables: the column that names benchmarks.")
+    ] = "",
+    score_column: Annotated[
+        str, typer.Option("--score-column", metavar="COL", help="Long tables: the column of scores.")
+    ] = "",
+    split_column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--split-column",
+            metavar="COL",
+            help="Long tables: a column that divides benchmarks (metric, tag); repeatable.",
+        ),
+    ] = None,
+    duplicates: Annotated[
+        str,
+        typer.Option("--duplicates", metavar="RULE", help="Several scores of a model: refuse (default), first, mean."),
+    ] = "",
+    missing: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--missing", metavar="TEXT", help="A cell that stands for no score, such as --missing=-1; repeatable."
+        ),
+    ] = None,
+    models: Annotated[
+        Path | None,
+        typer.Option(
+            "--models",
+            metavar="FILE",
+            help="A table of model, family, size; written with suggestions where it is not there.",
+        ),
+    ] = None,
     draws: Annotated[
         int,
         typer.Option("--draws", metavar="N", min=99, max=1_000_000, help="Permutations, and resamples of families."),
@@ -77,6 +109,12 @@ def command(
         outcomes=outcome or (),
         variants=variant or (),
         jointly=jointly or (),
+        benchmark_column=benchmark_column,
+        score_column=score_column,
+        split=split_column or (),
+        duplicates=duplicates,
+        missing=missing or (),
+        models=models,
         draws=draws,
         seed=seed,
     )

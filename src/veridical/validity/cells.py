@@ -12,7 +12,10 @@ from veridical.errors import UserError
 from veridical.stats.units import Floats
 from veridical.validity.reading import Raw
 
-MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none")
+MISSING = (
+    *("", "na", "n/a", "#n/a", "n.a.", "nan", "null", "none", "missing", "unknown", "?"),
+    *("-", "--", "---", "\N{EN DASH}", "\N{EM DASH}", "\N{MINUS SIGN}"),
+)
 """Cells without a score, in lower case."""
 UNITS = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
@@ -20,6 +23,7 @@ _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)\s*([kmbt]?)", re.IGNORECASE)
 _GROUPED = re.compile(r"[1-9][0-9]{0,2}(,[0-9]{3})+(?![0-9,])")
+_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?")
 _IN_NAME = re.compile(r"(?<![A-Za-z0-9.])([0-9]+(?:\.[0-9]+)?)\s*([bm])(?![A-Za-z0-9])", re.IGNORECASE)
 
 
@@ -27,6 +31,14 @@ def number_in(text: str) -> float | None:
     """The number that a cell holds, which may be infinite; None where it holds none."""
     text = text.replace("\N{MINUS SIGN}", "-")
     return float(text) if _NUMBER.fullmatch(text) or _INFINITE.fullmatch(text) else None
+
+
+def is_missing(text: str, more: Sequence[str] = ()) -> bool:
+    """Whether a cell says that there is no score; `more` are further texts that say so, numbers by their value."""
+    if text.lower() in MISSING or text in more:
+        return True
+    value = number_in(text) if more else None
+    return value is not None and any(value == number_in(one.strip()) for one in more)
 
 
 def texts(raw: Raw, column: str, what: str) -> tuple[str, ...]:
@@ -37,13 +49,17 @@ def texts(raw: Raw, column: str, what: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def numbers(raw: Raw, column: str, models: Sequence[str]) -> Floats:
-    """A column of scores, shape (rows,), NaN where a cell is empty. Raises UserError for anything else."""
+def numbers(raw: Raw, column: str, models: Sequence[str], missing: Sequence[str] = ()) -> Floats:
+    """A column of scores, shape (rows,), NaN where a cell is empty or says that there is none.
+
+    A column in which every score has a percent sign, a decimal comma or grouped thousands is read as such. Raises
+    UserError for anything else that is no number.
+    """
     values = np.full(raw.frame.height, np.nan)
-    for row, text in enumerate(raw.texts(column)):
-        if text.lower() in MISSING:
-            continue
-        value, where = number_in(text), f"{raw.place(row, column)} ({models[row]}), column {column!r}"
+    filled = {row: text for row, text in enumerate(raw.texts(column)) if not is_missing(text, missing)}
+    plainly = plain(list(filled.values()))
+    for (row, text), written in zip(filled.items(), plainly, strict=True):
+        value, where = number_in(written), f"{raw.place(row, column)} ({models[row]}), column {column!r}"
         if value is None:
             raise UserError(f"{where}: {text[:40]!r} is not a number; {_instead(text)}")
         if not isfinite(value):
@@ -52,24 +68,39 @@ def numbers(raw: Raw, column: str, models: Sequence[str]) -> Floats:
     return values
 
 
+def plain(texts: Sequence[str]) -> list[str]:
+    """The cells of a column without the signs that all of them share: percent signs, grouped thousands, decimal commas.
+
+    Cells such as 1,234 are thousands unless another cell of the column can only have a decimal comma.
+    """
+    if texts and all(text.endswith("%") for text in texts):
+        texts = [text[:-1].strip() for text in texts]
+    with_comma = [text for text in texts if "," in text]
+    if with_comma and all(_THOUSANDS.fullmatch(text) for text in with_comma):
+        return [text.replace(",", "") for text in texts]
+    if not any("." in text for text in texts) and all(_DECIMAL_COMMA.fullmatch(text) for text in with_comma):
+        return [text.replace(",", ".") for text in texts]
+    return list(texts)
+
+
 def _instead(text: str) -> str:
     """What to write instead of a text that is no number."""
     if _DECIMAL_COMMA.fullmatch(text):
         return f"write {text.replace(',', '.')}, with a point"
     if text.endswith("%") and number_in(text[:-1].strip()) is not None:
         return f"write {text[:-1].strip()}, without the sign"
-    return "leave the cell empty where there is no score"
+    return f"leave the cell empty where there is no score, or give --missing {text[:40]!r}"
 
 
 def sizes(raw: Raw, column: str, models: Sequence[str]) -> Floats:
-    """Model sizes, shape (rows,), as `7B`, `350M` or numbers in one unit; NaN where a cell is empty.
+    """Model sizes, shape (rows,), as `7B`, `350M` or numbers in one unit; NaN where a cell is empty, 0 or below.
 
     Raises UserError where sizes are in mixed units, as far as can be told: with and without a letter, numbers of
     parameters beside billions, or at odds with what the models' own names say.
     """
     values, lettered = np.full(raw.frame.height, np.nan), {}
     for row, text in enumerate(raw.texts(column)):
-        if text.lower() in MISSING:
+        if is_missing(text) or is_no_size(text):
             continue
         match = _SIZE.fullmatch(text.replace(",", "") if _GROUPED.match(text) else text)
         size = float(match[1]) * UNITS[match[2].lower()] if match else 0.0
@@ -83,6 +114,12 @@ def sizes(raw: Raw, column: str, models: Sequence[str]) -> Floats:
         lettered[row] = bool(match[2])
     _check_units(raw, column, models, values, lettered)
     return values
+
+
+def is_no_size(text: str) -> bool:
+    """Whether a cell holds 0 or less, which tables write where a size is not known."""
+    value = number_in(text)
+    return value is not None and value <= 0
 
 
 def _check_units(raw: Raw, column: str, models: Sequence[str], values: Floats, lettered: dict[int, bool]) -> None:

@@ -8,20 +8,23 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from veridical.stats.units import Floats
 from veridical.validity.results import Note
 from veridical.validity.table import ScoreTable
 
 EDGE = 0.01
 """Scores within this of 0 or 1 (of 0 or 100) stand at the floor or ceiling; told from `CROWD` of models on. Ours."""
 CROWD = 0.1
+SENTINELS = (-1.0, -9.0, -99.0, -100.0, -999.0, -9999.0, 999.0, 9999.0, 99999.0)
+"""Named where they lie outside all other scores of a column. Ours."""
 SAME = 3
 """Models under different names are held to be one from so many scores on that are all equal."""
 
 
 def quality(table: ScoreTable) -> list[Note]:
     """Everything worth knowing of the data, in the order in which one would mend it."""
-    parts = (_taken, _copies, _alike, _same_columns, _missing, _constant, _edges, _singletons)
-    return [note for part in parts for note in part(table)]
+    parts = (_taken, _copies, _alike, _same_columns, _missing, _sentinels, _constant, _edges, _singletons)
+    return [*table.notes, *(note for part in parts for note in part(table))]
 
 
 def _taken(table: ScoreTable) -> Iterator[Note]:
@@ -89,6 +92,28 @@ def _missing(table: ScoreTable) -> Iterator[Note]:
     if without and table.roles.size:
         told = f"{len(without)} of {n} models have no size and enter nothing that is beside size: {_listed(without)}"
         yield Note(kind="missing", where=without, message=told)
+
+
+def _sentinels(table: ScoreTable) -> Iterator[Note]:
+    """Numbers that stand for no score in many tables, far from all other scores of their column."""
+    for name in table.names:
+        values = table.column(name)
+        values = values[np.isfinite(values)]
+        for sentinel in SENTINELS:
+            rest, count = values[values != sentinel], int((values == sentinel).sum())
+            if not count or not len(rest) or not _far(sentinel, rest):
+                continue
+            told = (
+                f"{name}: {count} of {len(values)} scores are {sentinel:g}, outside all others ({rest.min():g} to "
+                f"{rest.max():g}), and are used as scores; if they stand for no score, give --missing={sentinel:g}"
+            )
+            yield Note(kind="sentinel", where=(name,), message=told)
+
+
+def _far(sentinel: float, rest: Floats) -> bool:
+    if sentinel < 0:
+        return bool(rest.min() >= 0)
+    return bool(rest.max() < sentinel / 5)
 
 
 def _constant(table: ScoreTable) -> Iterator[Note]:

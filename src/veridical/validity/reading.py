@@ -14,6 +14,7 @@ from veridical.errors import UserError
 from veridical.files.binary_file import read_bytes
 from veridical.files.text_file import read_text
 from veridical.suites.json_text import JSONContentError, parse_json, place
+from veridical.validity.results import Note
 from veridical.variation.tables import Table, open_table
 
 
@@ -23,7 +24,7 @@ class Raw:
 
     `unit` is what the file counts in (`line`, `row`), `numbers` the number of each row of the frame (from 1 where there
     are none). `cells` are the numbers of cells that stand in rows of their own, by row of the frame and column: those
-    of a long table.
+    of a long table. `notes` say what was left out or decided while it was read.
     """
 
     source: str
@@ -31,6 +32,7 @@ class Raw:
     unit: str = "row"
     numbers: tuple[int, ...] = ()
     cells: Mapping[tuple[int, str], int] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
 
     def number(self, row: int, column: str = "") -> int:
         """The number in the file of a row of the frame, or of its cell in a column."""
@@ -42,6 +44,11 @@ class Raw:
     def texts(self, column: str) -> list[str]:
         """The cells of a column as they are written, without spaces around them; "" where there is none."""
         return ["" if cell is None else str(cell).strip() for cell in self.frame[column].to_list()]
+
+    def text_at(self, column: str, row: int) -> str:
+        """One cell as it is written."""
+        cell = self.frame[column][row]
+        return "" if cell is None else str(cell).strip()
 
 
 def read_raw(path: Path) -> Raw:

@@ -33,6 +33,10 @@ NoteKind = Literal[
     "ceiling",
     "floor",
     "singleton family",
+    "column",
+    "composite",
+    "notation",
+    "sentinel",
 ]
 
 

@@ -14,13 +14,19 @@ from veridical.files.yaml_file import read_yaml
 from veridical.validity.joint_roles import joint_columns, joint_of_document, joint_of_flags
 
 NAMES: Mapping[str, tuple[str, ...]] = {
-    "model": ("model", "model name", "model_name", "name"),
+    "model": ("model", "model name", "model_name", "model id", "model_id", "model/adapter", "name"),
     "family": ("family", "model family", "model_family"),
-    "size": ("size", "model size", "model size (b)", "model_size", "parameters", "params", "n_parameters"),
-    "benchmark": ("benchmark", "task", "dataset"),
+    "size": (
+        *("size", "model size", "model size (b)", "model_size", "size (b)", "size_b", "parameters", "params"),
+        *("n_parameters", "n_params", "num_params", "params_b", "params (b)", "#params", "#params (b)"),
+        "parameters (b)",
+    ),
+    "benchmark": ("benchmark", "task", "dataset", "scenario"),
     "value": ("score", "value", "accuracy"),
 }
 """How columns are known where nothing names them, in lower case."""
+DUPLICATES = ("refuse", "first", "mean")
+"""What several scores of one model on one benchmark come to."""
 MOST_ITEMS = 10**9
 """Of a benchmark; more is a slip of the pen. Ours."""
 
@@ -33,6 +39,8 @@ class Roles:
     reworked benchmark (or a measure of sets) to the original (or the accuracy) beside which it stands. `items` is the
     number of items behind a column of shares; `percent` names columns of percentages among which some are below 1.
     `jointly` names sets of benchmarks that are looked at as one set of predictors.
+    `split` are columns that divide the benchmarks of a long table (metric, tag, shots), `duplicates` is one of
+    `DUPLICATES`, and `missing` are cells that stand for no score, beside the usual ones.
     """
 
     model: str = ""
@@ -48,6 +56,13 @@ class Roles:
     items: Mapping[str, int] = field(default_factory=dict)
     percent: tuple[str, ...] = ()
     jointly: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    split: tuple[str, ...] = ()
+    duplicates: str = "refuse"
+    missing: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.duplicates not in DUPLICATES:
+            raise unknown("rule for duplicates", self.duplicates, DUPLICATES)
 
     @property
     def predictors(self) -> tuple[str, ...]:
@@ -85,6 +100,9 @@ def read_roles(path: Path) -> Roles:
         items={name: _count(path, name, count) for name, count in _mapping(path, document, "items").items()},
         percent=_names(path, "percent", document.get("percent") or ()),
         jointly=joint_of_document(path, document.get("jointly")),
+        split=_names(path, "split", document.get("split") or ()),
+        duplicates=_text(path, "duplicates", document.get("duplicates")) or "refuse",
+        missing=_names(path, "missing", document.get("missing") or ()),
     )
 
 
@@ -137,6 +155,11 @@ def with_flags(
     outcomes: Sequence[str] = (),
     variants: Sequence[str] = (),
     jointly: Sequence[str] = (),
+    benchmark_column: str = "",
+    score_column: str = "",
+    split: Sequence[str] = (),
+    duplicates: str = "",
+    missing: Sequence[str] = (),
 ) -> Roles:
     """Roles with what flags say put over them. `COL:AXIS` gives an axis, unless a column has that very name."""
     axes, named = dict(roles.axes), []
@@ -165,6 +188,11 @@ def with_flags(
         axes=axes,
         variants=dict(reworked) or roles.variants,
         jointly=joint_of_flags(jointly, known) or roles.jointly,
+        benchmark=benchmark_column or roles.benchmark,
+        value=score_column or roles.value,
+        split=tuple(split) or roles.split,
+        duplicates=duplicates or roles.duplicates,
+        missing=tuple(missing) or roles.missing,
     )
 
 
@@ -188,7 +216,7 @@ def found_column(role: str, given: str, known: Sequence[str]) -> str:
             raise unknown(f"{role} column", given, known)
         return given
     by_name = {name.strip().lower(): name for name in reversed(known)}
-    return next((by_name[name] for name in NAMES[role] if name in by_name), "")
+    return next((by_name[name] for name in NAMES.get(role, ()) if name in by_name), "")
 
 
 def check_roles(roles: Roles, known: Sequence[str], source: str) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,15 +12,13 @@ import polars as pl
 from veridical.errors import UserError
 from veridical.items import Factor, Suite
 from veridical.judge.measure import Measure
-from veridical.runs.files import make_folder
-from veridical.runs.files import replace as write_file
 from veridical.runs.judgement import Judgement
 from veridical.stats.units import Floats
-from veridical.validity.cells import size_in_name
-from veridical.validity.reading import Raw, read_raw
+from veridical.validity.models_file import models_file
+from veridical.validity.reading import Raw
 from veridical.validity.results import Note
 from veridical.validity.roles import Roles
-from veridical.validity.table import LEAST_MODELS, family_in_name
+from veridical.validity.table import LEAST_MODELS
 
 MODELS = Path("validity") / "models.csv"
 BESIDE = {
@@ -88,7 +84,8 @@ def read_study(path: Path) -> StudyScores:
     models = list(dict.fromkeys(run.name for run in judgement.runs))
     if len(models) < LEAST_MODELS:
         raise UserError(f"{path}: runs of {len(models)} models; at least {LEAST_MODELS} are needed to say anything")
-    described = _described(path, models, judgement)
+    counted = {run.name: run.manifest.model.n_parameters for run in judgement.runs}
+    described = models_file(path / MODELS, models, counted)
     measures = [measure for measure in judgement.records if _is_score(measure)]
     names = _column_names(measures)
     scores: dict[str, dict[str, str]] = {}
@@ -151,38 +148,6 @@ def _column_names(measures: list[Measure]) -> dict[Key, str]:
         between = (*((prompt,) if len(prompts[suite]) > 1 else ()), *((mode,) if len(modes[suite]) > 1 else ()))
         names[suite, prompt, mode, measure] = "/".join((suite, *between, measure))
     return names
-
-
-def _described(path: Path, models: list[str], judgement: Judgement) -> Raw:
-    """The table of models in the study. Raises UserError where it had to be written, or lacks a model."""
-    file = path / MODELS
-    if not file.is_file():
-        counted = {run.name: run.manifest.model.n_parameters for run in judgement.runs}
-        buffer = io.StringIO()
-        rows = csv.writer(buffer, lineterminator="\n")
-        rows.writerow(("model", "family", "size"))
-        for model in models:
-            size = counted.get(model) or size_in_name(model)
-            rows.writerow((model, family_in_name(model), "" if size is None else f"{size:.0f}"))
-        make_folder(file.parent)
-        write_file(file, buffer.getvalue().encode())
-        guessed = "; ".join(f"{model}: {family_in_name(model)}" for model in models[:4])
-        more = "; …" if len(models) > 4 else ""
-        raise UserError(
-            f"{file} is written: families and sizes are suggestions from names ({guessed}{more}); "
-            "put them right, add columns of outcomes if you like, and run again"
-        )
-    raw = read_raw(file)
-    if "model" not in raw.frame.columns:
-        raise UserError(f"{file}: no column 'model'")
-    named = raw.texts("model")
-    lacking = [model for model in models if model not in named]
-    if lacking:
-        more = f" and {len(lacking) - 4} more" if len(lacking) > 4 else ""
-        raise UserError(f"{file}: no row for {', '.join(lacking[:4])}{more}; add one for every model")
-    if twice := next((model for place, model in enumerate(named) if model in named[:place]), None):
-        raise UserError(f"{file}: model {twice!r} stands in two rows; keep one")
-    return replace(raw, frame=raw.frame.with_columns(pl.Series("model", named)))
 
 
 def _answers(judgement: Judgement, key: Key, models: list[str]) -> Floats | None:

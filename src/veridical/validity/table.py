@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,9 +13,12 @@ import numpy as np
 
 from veridical.errors import UserError
 from veridical.stats.units import Bools, Floats, Ints
-from veridical.validity.cells import MISSING, number_in, numbers, sizes, texts
+from veridical.validity.cells import is_missing, is_no_size, number_in, numbers, plain, sizes, texts
+from veridical.validity.composites import Composite, composites
 from veridical.validity.long_table import wide
 from veridical.validity.reading import Raw, read_raw
+from veridical.validity.repeated_rows import without_repeats
+from veridical.validity.results import Note
 from veridical.validity.roles import Roles, check_roles, found_column
 
 LEAST_MODELS, LEAST_FAMILIES = 8, 3
@@ -31,7 +35,7 @@ class ScoreTable:
 
     `families` is empty where the table has none; then nothing that needs a family or an outcome can be asked.
     `dropped` names models of which an identical second row was left out; `taken` the columns that are benchmarks
-    because nobody named any.
+    because nobody named any; `notes` say what was decided while the table was read.
     """
 
     source: str
@@ -43,6 +47,7 @@ class ScoreTable:
     roles: Roles
     dropped: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def column(self, name: str) -> Floats:
         """Scores of one column, shape (models,)."""
@@ -97,55 +102,108 @@ def table_of(raw: Raw, roles: Roles) -> ScoreTable:
     models = texts(raw, roles.model, "model")
     families = texts(raw, roles.family, "family") if roles.family else ()
     size = sizes(raw, roles.size, models) if roles.size else np.full(len(models), np.nan)
-    scores = np.column_stack([numbers(raw, name, models) for name in roles.columns])
-    table = _without_copies(
-        ScoreTable(raw.source, models, families, size, roles.columns, scores, roles, taken=taken), raw
-    )
+    scores = np.column_stack([numbers(raw, name, models, roles.missing) for name in roles.columns])
+    notes = (*raw.notes, *_cells_without_score(raw, roles))
+    table = ScoreTable(raw.source, models, families, size, roles.columns, scores, roles, taken=taken, notes=notes)
+    table = without_repeats(table, raw)
     _check(table)
-    return table
+    return _without_composites(table, raw)
+
+
+def _cells_without_score(raw: Raw, roles: Roles) -> Iterator[Note]:
+    """How many cells hold a sign that is read as no score, and how many sizes are 0 or below."""
+    signs: Counter[str] = Counter()
+    where: dict[str, None] = {}
+    for name in roles.columns:
+        found = [text for text in raw.texts(name) if text and is_missing(text, roles.missing)]
+        signs.update(found)
+        where.update(dict.fromkeys([name] if found else []))
+    if signs:
+        counted = ", ".join(
+            f"{count} {'cell holds' if count == 1 else 'cells hold'} {text!r}" for text, count in signs.most_common(6)
+        )
+        listed = ", ".join(list(where)[:6]) + (f" and {len(where) - 6} more" if len(where) > 6 else "")
+        yield Note(kind="missing", where=tuple(where), message=f"{counted}, read as no score (in {listed})")
+    unsized = [text for text in raw.texts(roles.size) if is_no_size(text)] if roles.size else []
+    if unsized:
+        values = ", ".join(dict.fromkeys(unsized))
+        told = f"{roles.size}: {len(unsized)} of {raw.frame.height} rows hold {values}, read as no size"
+        yield Note(kind="missing", where=(roles.size,), message=told)
+
+
+def _without_composites(table: ScoreTable, raw: Raw) -> ScoreTable:
+    """The table without benchmarks that are made of an outcome, where nobody named them.
+
+    Raises UserError where one was named: what holds the outcome predicts it whatever the models can do.
+    """
+    outcomes, roles = tuple(table.roles.outcomes), table.roles
+    if not outcomes:
+        return table
+    columns = {name: table.column(name) for name in table.names}
+    kept = {model: row for row, model in enumerate(raw.texts(roles.model))}
+    rows = [kept[model] for model in table.models]
+    for name in _numeric(raw, roles):
+        if name not in columns:
+            columns[name] = _lenient(raw, name)[rows]
+    halves = {name: _half_a_digit(raw.texts(name)) for name in columns}
+    found = composites(columns, halves, (*roles.predictors, *roles.controls), outcomes)
+    named = [one for one in found if one.column not in table.taken]
+    if named:
+        raise UserError(
+            f"{table.source}: {named[0].message}: it predicts {named[0].outcome} because it is made of it; leave "
+            f"{named[0].column} out, or make another outcome of what it does not hold"
+        )
+    return _left_out(table, found)
+
+
+def _left_out(table: ScoreTable, found: Sequence[Composite]) -> ScoreTable:
+    if not found:
+        return table
+    leaving = {one.column for one in found}
+    notes = [
+        Note(kind="composite", where=(one.column, one.outcome), message=f"left out: {one.message}")
+        for one in {one.column: one for one in reversed(found)}.values()
+    ]
+    roles = replace(table.roles, benchmarks=tuple(name for name in table.roles.benchmarks if name not in leaving))
+    if not roles.predictors:
+        raise UserError(
+            f"{table.source}: {found[0].message}, and no other benchmark is left; name one with --benchmark"
+        )
+    return replace(
+        table,
+        roles=roles,
+        names=roles.columns,
+        scores=np.column_stack([table.column(name) for name in roles.columns]),
+        taken=tuple(name for name in table.taken if name not in leaving),
+        notes=(*table.notes, *notes),
+    )
+
+
+def _lenient(raw: Raw, column: str) -> Floats:
+    """The numbers of a column without a role, NaN for anything else."""
+    values = (number_in(text) for text in plain(raw.texts(column)))
+    return np.array([np.nan if value is None or not np.isfinite(value) else value for value in values])
+
+
+def _half_a_digit(texts: Sequence[str]) -> float:
+    """Half a unit of the last digit that any cell of a column is written with."""
+    digits = (text.strip("%").replace(",", ".").partition(".")[2] for text in texts if "e" not in text.lower())
+    return 0.5 * 10.0 ** -max((len(part) for part in digits if part.isdigit()), default=0)
 
 
 def _numeric(raw: Raw, roles: Roles) -> tuple[str, ...]:
     """Columns without a role whose cells are numbers: benchmarks, where none is named."""
-    used = {roles.model, roles.family, roles.size, *roles.controls, *roles.outcomes}
+    used = {roles.model, roles.family, roles.size, *roles.predictors, *roles.controls, *roles.outcomes}
     found = []
     for name in raw.frame.columns:
         if name in used or _ROW_NUMBERS.fullmatch(name):
             continue
-        filled = [text for text in raw.texts(name) if text.lower() not in MISSING]
-        numeric = sum(number_in(text) is not None for text in filled)
+        filled = [text for text in raw.texts(name) if not is_missing(text, roles.missing)]
+        numeric = sum(number_in(text) is not None for text in plain(filled))
         # A column with a stray text is still meant as scores: it is refused later, by its cell.
         if filled and numeric > len(filled) / 2:
             found.append(name)
     return tuple(found)
-
-
-def _without_copies(table: ScoreTable, raw: Raw) -> ScoreTable:
-    """The table with one row a model. Raises UserError where two rows of a model differ."""
-    first: dict[str, int] = {}
-    kept, dropped = [], []
-    for row, model in enumerate(table.models):
-        if model not in first:
-            first[model] = row
-            kept.append(row)
-            continue
-        rows = [first[model], row]
-        facts = np.column_stack([table.scores, table.size])[rows]
-        same = np.array_equal(facts[0], facts[1], equal_nan=True)
-        if not same or (table.families and table.families[rows[0]] != table.families[rows[1]]):
-            numbered = " and ".join(str(raw.number(place)) for place in rows)
-            raise UserError(f"{raw.source}: model {model!r} stands in {raw.unit}s {numbered} and they differ; keep one")
-        dropped.append(model)
-    if not dropped:
-        return table
-    return replace(
-        table,
-        models=tuple(table.models[row] for row in kept),
-        families=tuple(table.families[row] for row in kept) if table.families else (),
-        size=table.size[kept],
-        scores=table.scores[kept],
-        dropped=tuple(dropped),
-    )
 
 
 def _check(table: ScoreTable) -> None:
@@ -154,11 +212,14 @@ def _check(table: ScoreTable) -> None:
         raise UserError(f"{table.source}: {n} models; at least {LEAST_MODELS} are needed to say anything")
     if roles.outcomes and not table.families:
         raise UserError(
-            f"{table.source}: predicting an outcome needs the family of each model; give --family COL "
-            f"(suggested by their names: {_suggested(table.models)})"
+            f"{table.source}: predicting an outcome needs the family of each model; give --family COL, or --models "
+            f"models.csv, which is written with suggestions from names ({_suggested(table.models)})"
         )
     if roles.outcomes and not roles.size:
-        raise UserError(f"{table.source}: predicting an outcome needs the size of each model; give --size COL")
+        raise UserError(
+            f"{table.source}: predicting an outcome needs the size of each model; give --size COL, "
+            "or --models models.csv, which is written with sizes from names where they say one"
+        )
     if table.families and len(table.family_names) < LEAST_FAMILIES:
         raise UserError(
             f"{table.source}, column {roles.family!r}: {len(table.family_names)} families "
