@@ -8,10 +8,16 @@ from typing import Annotated
 import typer
 
 from veridical.cli.options import DrawSeed, Json
+from veridical.errors import UserError
 
 
 def command(
-    harness: Annotated[str, typer.Argument(metavar="HARNESS", help="lm-eval, inspect or helm.")],
+    harness: Annotated[
+        str,
+        typer.Argument(
+            metavar="FORMAT", help="lm-eval, inspect, helm, lighteval, every-eval-ever, predictions or scores."
+        ),
+    ],
     path: Annotated[Path, typer.Argument(metavar="PATH", help="A log file, or a folder of logs.")],
     out: Annotated[
         Path,
@@ -20,17 +26,81 @@ def command(
     model: Annotated[
         str | None, typer.Option("--model", metavar="NAME", help="What to call the model. Default: as in the log.")
     ] = None,
+    id_column: Annotated[str, typer.Option("--id-column", metavar="COL", help="Predictions: the item's id.")] = "",
+    gold_column: Annotated[
+        str, typer.Option("--gold-column", metavar="COL", help="Predictions: the right answer, or a JSON list.")
+    ] = "",
+    prediction_column: Annotated[
+        str, typer.Option("--prediction-column", metavar="COL", help="Predictions: the model's answer.")
+    ] = "",
+    score_columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--score-columns", metavar="A,B,…", help="Predictions: a column of scores an option, or one of lists."
+        ),
+    ] = None,
+    correct_column: Annotated[
+        str, typer.Option("--correct-column", metavar="COL", help="Predictions: whether the answer is right (0, 1).")
+    ] = "",
+    model_column: Annotated[str, typer.Option("--model-column", metavar="COL", help="Predictions: the model.")] = "",
+    task_column: Annotated[str, typer.Option("--task-column", metavar="COL", help="Predictions: the task.")] = "",
+    choices_column: Annotated[
+        str, typer.Option("--choices-column", metavar="COL", help="Predictions: the options, a list in each row.")
+    ] = "",
+    labels: Annotated[
+        list[str] | None, typer.Option("--labels", metavar="A,B,…", help="Predictions: the options of all rows.")
+    ] = None,
     seed: DrawSeed = 0,
     json: Json = False,
 ) -> None:
-    """Read lm-eval, Inspect or HELM logs as runs, with no model; 'veridical judge RUN --sets FIELD' goes on."""
+    """Read logs and tables of predictions as runs, with no model; 'veridical judge RUN --sets FIELD' goes on.
+
+    'scores' writes the numbers of results without samples to a .csv, for 'veridical validity'.
+    """
+    named = {
+        "--id-column": id_column,
+        "--gold-column": gold_column,
+        "--prediction-column": prediction_column,
+        "--score-columns": score_columns,
+        "--correct-column": correct_column,
+        "--model-column": model_column,
+        "--task-column": task_column,
+        "--choices-column": choices_column,
+        "--labels": labels,
+    }
+    if harness != "predictions" and (flag := next((flag for flag, value in named.items() if value), None)):
+        raise UserError(f"{flag} is for predictions, and {harness} is another format: leave it out")
+    if harness == "scores":
+        _scores(path, out, model, json=json)
+        return
+    from veridical.interop.imports.prediction_columns import PredictionColumns
+
+    columns = PredictionColumns(
+        id=id_column,
+        gold=gold_column,
+        prediction=prediction_column,
+        scores=tuple(score_columns or ()),
+        correct=correct_column,
+        model=model_column,
+        task=task_column,
+        choices=choices_column,
+        labels=tuple(labels or ()),
+    )
     from veridical.cli.console import errors, measures_document, print_json, results
     from veridical.interop.imports.importing import import_logs
     from veridical.report.imported import render, told
     from veridical.runs.progress import Terminal
 
     console = errors()
-    done = import_logs(harness, path, out, model=model, seed=seed, progress=Terminal(console))
+    done = import_logs(
+        harness,
+        path,
+        out,
+        model=model,
+        columns=columns if harness == "predictions" else None,
+        seed=seed,
+        progress=Terminal(console),
+    )
     for line in told(done.imported):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     if json:
@@ -43,3 +113,23 @@ def command(
         return
     results().print(render(done.imported))
     typer.echo(f"\nreport: {done.study.report}")
+
+
+def _scores(path: Path, out: Path, model: str | None, *, json: bool) -> None:
+    from veridical.cli.console import print_json
+    from veridical.interop.imports.score_table import import_scores
+
+    if model is not None:
+        raise UserError("--model names the model of a log; a table of scores names each of its own: leave it out")
+    table = import_scores(path, out)
+    for reason, count in table.skipped.items():
+        typer.echo(f"left out {count:,}: {reason}", err=True)
+    if json:
+        counts = {"scores": len(table.scores), "models": list(table.models), "benchmarks": list(table.benchmarks)}
+        print_json({"schema": "veridical.scores/1", "table": str(out), **counts, "skipped": dict(table.skipped)})
+        return
+    models, benchmarks = len(table.models), len(table.benchmarks)
+    typer.echo(
+        f"{out}: {len(table.scores):,} scores of {models:,} model{'' if models == 1 else 's'} on {benchmarks:,} "
+        f"benchmark{'' if benchmarks == 1 else 's'}; veridical validity {out} goes on"
+    )

@@ -9,10 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from veridical.errors import UserError, unknown
+from veridical.interop.imports.every_eval_ever import read_every_eval_ever
 from veridical.interop.imports.helm import read_helm
 from veridical.interop.imports.inspect_log import read_inspect
+from veridical.interop.imports.lighteval import read_lighteval
 from veridical.interop.imports.lm_eval.evaluations import read_lm_eval
 from veridical.interop.imports.logged import LoggedModel, LoggedTask
+from veridical.interop.imports.prediction_columns import PredictionColumns
+from veridical.interop.imports.predictions import read_predictions
 from veridical.interop.imports.writer import RunWriter, TaskWriter
 from veridical.items import digest
 from veridical.outputs import keep_apart
@@ -26,6 +30,9 @@ READERS: Mapping[str, Callable[[Path], list[LoggedModel]]] = {
     "lm-eval": read_lm_eval,
     "inspect": read_inspect,
     "helm": read_helm,
+    "lighteval": read_lighteval,
+    "every-eval-ever": read_every_eval_ever,
+    "predictions": read_predictions,
 }
 
 
@@ -51,16 +58,18 @@ def import_logs(
     out: str | Path,
     *,
     model: str | None = None,
+    columns: PredictionColumns | None = None,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Import:
     """Import logs as a run that is judged as any other.
 
     Arguments:
-        harness: `lm-eval`, `inspect` or `helm`.
+        harness: `lm-eval`, `inspect`, `helm`, `lighteval`, `every-eval-ever` or `predictions`.
         path: a log file, or a folder of logs.
         out: the run's folder, a new one. Where the logs are of several models it is a study, with a run in it for each.
         model: what to call the model, in place of the name in the log.
+        columns: which column of a table of predictions is what; found by name where None.
         seed: of the resampling.
         progress: where to tell how far it is; nowhere where None.
 
@@ -72,7 +81,7 @@ def import_logs(
     check_path(source)
     keep_apart([target], [source])
     tell = progress or Silent()
-    models = _joined(READERS[harness](source))
+    models = _joined(_read(harness, source, columns))
     if model is not None:
         if len({one.name for one in models}) > 1:
             names = ", ".join(dict.fromkeys(one.name for one in models))
@@ -95,6 +104,14 @@ def import_logs(
     study = open_study(target)
     study.write()
     return Import(study)
+
+
+def _read(harness: str, source: Path, columns: PredictionColumns | None) -> list[LoggedModel]:
+    if harness == "predictions":
+        return read_predictions(source, columns)
+    if columns is not None:
+        raise UserError(f"columns are named for tables of predictions, and {harness} is a log format: leave them out")
+    return READERS[harness](source)
 
 
 def _joined(models: Sequence[LoggedModel]) -> list[LoggedModel]:

@@ -131,7 +131,8 @@ def _without_samples(path: Path, results: Sequence[Results]) -> str:
     told = ", ".join(tasks[:4]) + (f" and {len(tasks) - 4} more" if len(tasks) > 4 else "")
     return (
         f"{path} has the harness's numbers ({told or 'no task'}) and no samples of single answers, so that nothing "
-        "can be judged: run lm-eval again with --log_samples, and import the folder that it writes"
+        "can be judged: run lm-eval again with --log_samples, and import the folder that it writes; for a table of "
+        f"these numbers: veridical import scores {path} --out scores.csv"
     )
 
 

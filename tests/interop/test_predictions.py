@@ -1,0 +1,197 @@
+"""Tables of predictions become runs that are judged as any other."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_bad_input import call, fault
+from veridical.errors import UserError
+from veridical.interop.imports.importing import import_logs
+from veridical.interop.imports.prediction_columns import PredictionColumns
+from veridical.interop.imports.predictions import read_predictions
+from veridical.items import Status
+from veridical.runs.study import open_study
+
+
+def table(path: Path, *lines: str) -> Path:
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def yes_no(path: Path, separator: str = ",") -> Path:
+    """Four pairs of yes and no: 5 of 8 right, 2 of 4 pairs."""
+    rows = [("id", "pair", "gold", "prediction")]
+    predictions = ["yes", "no", "yes", "no", "yes", "yes", "no", "no"]
+    rows += [(f"q{i}", f"p{i // 2}", "no" if i % 2 else "yes", told) for i, told in enumerate(predictions)]
+    rows[8] = ("q7", "p3", "no", "yes")
+    return table(path, *(separator.join(row) for row in rows))
+
+
+def accuracy(run: Path) -> dict[str, object]:
+    study = open_study(run)
+    (found,) = [one for one in study.judgement.records if one.measure == "accuracy" and one.answerer == "model"]
+    return found.model_dump()
+
+
+@pytest.mark.parametrize(("name", "separator"), [("a.csv", ","), ("a.tsv", "\t"), ("a.csv", ";")])
+def test_a_table_of_gold_and_prediction_is_judged_with_its_pairs(tmp_path, name, separator) -> None:
+    import_logs("predictions", yes_no(tmp_path / name, separator), tmp_path / "run", model="mine")
+    found = accuracy(tmp_path / "run")
+    assert (found["value"], found["n_items"], found["model"]) == (5 / 8, 8, "mine")
+    done = call("judge", tmp_path / "run", "--sets", "pair", "--json")
+    assert done.returncode == 0, done.stderr
+    sets = [one for one in json.loads(done.stdout)["measures"] if one["measure"] == "set_accuracy"]
+    assert [one["value"] for one in sets if one["answerer"] == "model"] == [2 / 4]
+
+
+def test_scores_of_options_in_columns_are_judged_and_named_by_what_differs(tmp_path) -> None:
+    path = table(
+        tmp_path / "a.csv",
+        "item,target,logprob_yes,logprob_no,group",
+        "1,yes,-1.0,-2.0,a",
+        "2,no,-1.0,-2.0,a",
+        "3,no,-3.0,-2.5,b",
+        "4,yes,-2.0,-2.0,b",
+    )
+    columns = PredictionColumns(scores=("logprob_yes,logprob_no",))
+    (model,) = read_predictions(path, columns)
+    answers = list(model.tasks[0].answers())
+    assert [list(one.labels) for one in answers] == [["yes", "no"]] * 4
+    assert [one.gold for one in answers] == [[0], [1], [1], [0]]
+    assert answers[0].scores == [-1.0, -2.0]
+    assert answers[0].factors == {"group": "a"}
+    import_logs("predictions", path, tmp_path / "run", columns=columns)
+    found = accuracy(tmp_path / "run")
+    # Two are right, one is wrong, and one is tied: that may be either.
+    assert (found["value"], found["bound_low"], found["bound_high"]) == (2 / 3, 2 / 4, 3 / 4) or (
+        found["bound_low"],
+        found["bound_high"],
+    ) == (2 / 4, 3 / 4)
+
+
+def test_scores_in_lists_go_with_golds_by_place(tmp_path) -> None:
+    rows = [
+        {"id": "a", "choices": ["tea", "sand", "ink"], "label": 0, "scores": [-1, -5, -9]},
+        {"id": "b", "choices": ["stone", "bread", "glue"], "label": 1, "scores": [-1, -5, -9]},
+    ]
+    path = table(tmp_path / "a.jsonl", *map(json.dumps, rows))
+    answers = list(read_predictions(path)[0].tasks[0].answers())
+    assert [(list(one.choices), list(one.labels), one.gold) for one in answers] == [
+        (["tea", "sand", "ink"], ["A", "B", "C"], [0]),
+        (["stone", "bread", "glue"], ["A", "B", "C"], [1]),
+    ]
+
+
+def test_probabilities_are_kept_as_logarithms_and_said(tmp_path) -> None:
+    path = table(tmp_path / "a.csv", "id,gold,p_yes,p_no", "1,yes,0.75,0.25", "2,no,1,0")
+    (model,) = read_predictions(path, PredictionColumns(scores=("p_yes", "p_no")))
+    answers = list(model.tasks[0].answers())
+    assert answers[0].scores == [math.log(0.75), math.log(0.25)]
+    assert math.isfinite(answers[1].scores[1])
+    assert any("probabilities" in line for line in model.tasks[0].lacks)
+
+
+def test_labels_that_a_program_made_numbers_are_the_same_labels(tmp_path) -> None:
+    path = table(tmp_path / "a.csv", "id,gold,pred", "1,1,1.0", "2,0,1.0", "3,0.0,0", "4,1,")
+    answers = list(read_predictions(path)[0].tasks[0].answers())
+    assert [(list(one.labels)[one.gold[0]], one.label) for one in answers[:3]] == [("1", "1"), ("0", "1"), ("0", "0")]
+    assert answers[3].status is Status.EMPTY
+
+
+def test_an_answer_that_is_no_label_is_unparsed_and_said(tmp_path) -> None:
+    lines = [f"{i},{'yes' if i % 2 else 'no'},{'maybe' if i < 3 else 'Yes'}" for i in range(8)]
+    (model,) = read_predictions(table(tmp_path / "a.csv", "id,gold,answer", *lines))
+    answers = list(model.tasks[0].answers())
+    assert [one.status for one in answers] == [Status.UNPARSED] * 3 + [Status.OK] * 5
+    assert [one.label for one in answers[3:]] == ["yes"] * 5
+    assert any(
+        "3 answers are none of the labels no, yes and are unparsed: 'maybe' (3)" in x for x in model.tasks[0].lacks
+    )
+    named = read_predictions(tmp_path / "a.csv", PredictionColumns(labels=("yes,no,maybe",)))[0].tasks[0].answers()
+    assert [one.status for one in named] == [Status.OK] * 8
+
+
+def test_open_answers_are_right_where_they_are_the_gold_text(tmp_path) -> None:
+    rows = [("a", "Caf\u00e9", "Cafe\u0301"), ("b", "Rome", "Paris"), ("c", "Oslo", " Oslo "), ("d", "Bern", "")]
+    path = table(tmp_path / "a.jsonl", *(json.dumps({"id": i, "gold": g, "response": r}) for i, g, r in rows))
+    (model,) = read_predictions(path)
+    assert [one.metrics for one in model.tasks[0].answers()] == [{"exact_match": x} for x in (1.0, 0.0, 1.0, 0.0)]
+    import_logs("predictions", path, tmp_path / "run")
+    found = accuracy(tmp_path / "run")
+    assert (found["bound_low"], found["bound_high"], found["n_items"]) == (2 / 4, 3 / 4, 4)
+
+
+def test_a_column_of_grades_is_enough(tmp_path) -> None:
+    path = table(tmp_path / "a.csv", "question_id,is_correct", "1,True", "2,False", "3,True", "4,True")
+    import_logs("predictions", path, tmp_path / "run")
+    assert accuracy(tmp_path / "run")["value"] == 3 / 4
+
+
+def test_several_models_in_one_table_are_runs_of_their_own(tmp_path) -> None:
+    rows = [
+        f"{model},{i},{'yes' if i % 2 else 'no'},{told}"
+        for model, told in (("m", "yes"), ("n", "no"))
+        for i in range(4)
+    ]
+    done = import_logs("predictions", table(tmp_path / "a.csv", "model,id,gold,pred", *rows), tmp_path / "out")
+    assert sorted(name for _, name, _ in done.imported) == ["m", "n"]
+
+
+def test_what_is_asked_stands_apart_from_what_the_model_did(tmp_path) -> None:
+    path = table(
+        tmp_path / "a.csv",
+        "id,premise,gold,pred,seconds,verb",
+        "1,A dog runs.,yes,yes,0.5,run",
+        "2,B.,no,no,1,be",
+        "3,C.,yes,no,1,be",
+        "4,D.,no,no,1,be",
+    )
+    answer = next(iter(read_predictions(path)[0].tasks[0].answers()))
+    assert answer.fields == {"id": "1", "premise": "A dog runs."}
+    assert answer.factors == {"seconds": "0.5", "verb": "run"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "flags", "told"),
+    [
+        (("id,x,y", "1,2,3"), {}, "which column holds the right answers? give --gold-column COL"),
+        (
+            ("id,gold,y", "1,2,3"),
+            {},
+            "which column holds the answers? give --prediction-column COL, or --score-columns",
+        ),
+        (("id,gold,pred", "1,a,b"), {"gold": "golt"}, "unknown gold column in"),
+        (
+            ("id,gold,pred", "1,a,b"),
+            {"gold": "pred", "prediction": "pred"},
+            "'pred' is the gold column and the prediction column",
+        ),
+        (("id,gold,a,b", "1,a,1,x"), {"scores": ("a,b",)}, "line 2: 'x' is no score of an option"),
+        (("id,gold,a,b", "1,c,1,2"), {"scores": ("a,b",)}, "'c' is none of the options a, b"),
+        (("id,correct", "1,perhaps"), {}, "'perhaps' is not 0, 1, true or false"),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_said_in_one_line(tmp_path, lines, flags, told) -> None:
+    path = table(tmp_path / "a.csv", *lines)
+    with pytest.raises(UserError) as error:
+        [list(task.answers()) for model in read_predictions(path, PredictionColumns(**flags)) for task in model.tasks]
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_flags_of_the_command_name_columns(tmp_path) -> None:
+    path = table(tmp_path / "a.csv", "nr,truth,said,pair", *(f"{i},{'yn'[i % 2]},y,{i // 2}" for i in range(8)))
+    refused = call("import", "predictions", path, "--out", tmp_path / "run")
+    assert refused.returncode == 2
+    assert "--gold-column" in fault(refused)
+    flags = ["--id-column", "nr", "--gold-column", "truth", "--prediction-column", "said", "--model", "mine"]
+    done = call("import", "predictions", path, "--out", tmp_path / "run", *flags)
+    assert done.returncode == 0, done.stderr
+    assert accuracy(tmp_path / "run")["value"] == 4 / 8
+    elsewhere = call("import", "lm-eval", path, "--out", tmp_path / "other", "--gold-column", "truth")
+    assert elsewhere.returncode == 2
+    assert "--gold-column is for predictions" in fault(elsewhere)
