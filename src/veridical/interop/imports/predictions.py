@@ -84,10 +84,8 @@ def _task(table: Table, name: str, rows: Sequence[Row], columns: PredictionColum
     if columns.prediction and not options.labels and not options.per_row and not columns.correct:
         task.lacks.append("gold answers hardly recur, so an answer is right where it is the gold text (exact match)")
     if options.labels and not columns.scores:
-        known = {_normal(label) for label in options.labels}
-        strange = Counter(
-            text for row in rows if (text := _cell(row, columns.prediction)) and _normal(text) not in known
-        )
+        said = (_cell(row, columns.prediction) for row in rows)
+        strange = Counter(text for text in said if text and _place(text, options.labels) is None)
         if strange:
             shown = ", ".join(f"{text[:40]!r} ({count})" for text, count in strange.most_common(4))
             task.lacks.append(
