@@ -118,6 +118,17 @@ def test_a_label_name_that_says_nothing_is_refused(given: str) -> None:
         parse_label_names([given])
 
 
+@pytest.mark.parametrize("label", ["yes", "no", "true", "1", "positive", "entails"])
+def test_no_label_is_suggested_for_a_name_that_is_not_known(tmp_path: Path, label: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"premise,hypothesis,label\nA dog ran.,A cat ran.,{label}\n", encoding="utf-8")
+    with pytest.raises(UserError) as told:
+        items(read_seeds(path))
+    assert f"--label-name '{label}'=LABEL for each, with LABEL one of entailment, neutral," in str(told.value)
+    assert "written as a suite file" in str(told.value)
+    assert f"{label}=neutral" not in str(told.value).replace("'", "")
+
+
 @pytest.mark.parametrize("spelt", ["not_entailment", "not entailment", "Not-Entailment"])
 def test_what_is_not_entailed_is_neutral_or_contradicted(tmp_path: Path, spelt: str) -> None:
     path = tmp_path / "rte.tsv"

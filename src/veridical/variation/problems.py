@@ -202,8 +202,9 @@ class _Problems:
         gold = self._labels.get(label) or self._labels.get(_normal(label))
         if gold is None:
             raise UserError(
-                f"{where}, column {self._label!r}: unknown label {label!r}; known: {', '.join(self._labels)}; "
-                f"say what it stands for with --label-name '{label}=neutral'"
+                f"{where}, column {self._label!r}: unknown label {label!r}; known: {', '.join(self._labels)}; where "
+                f"labels of entailment have other names, give --label-name {label!r}=LABEL for each, with LABEL one of "
+                f"{', '.join(LABELS)}; problems with other labels are written as a suite file (docs/suite-files.md)"
             )
         return Item(
             fields=texts,
