@@ -185,7 +185,7 @@ def test_the_counts_stand_beside_the_file(tagger: SpacyTagger, tmp_path: Path) -
         "same word class in the sentence",
         "same fine tag in the sentence",
         "a mass without an article stays one",
-        "no part of a compound of nouns",
+        "no part of a compound of several words",
         "persons and genders as the pronouns have them",
         "no problem of the file",
         "at most 20 a seed",

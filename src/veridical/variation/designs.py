@@ -178,7 +178,7 @@ _PRONOUNS = VariantRule("persons and genders as the pronouns have them", _fits_t
 _COUNT_NOUNS = VariantRule("a singular count noun stays one", _keeps_count_nouns)
 _BARE_MASSES = VariantRule("a mass without an article stays one", _keeps_bare_masses)
 
-_COMPOUNDS = VariantRule("no part of a compound of nouns", _leaves_compounds)
+_COMPOUNDS = VariantRule("no part of a compound of several words", _leaves_compounds)
 
 PROBLEMS = Design(sides=(("premise",), ("hypothesis",)), variant_rules=(_BARE_MASSES, _COMPOUNDS, _PRONOUNS))
 """Premise and hypothesis, each problem by itself."""

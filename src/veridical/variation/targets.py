@@ -26,6 +26,7 @@ _WITHIN_A_PHRASE = frozenset({"JJ", "JJR", "JJS", "NN", "NNP", "VBG", "VBN", "HY
 _DETERMINERS = frozenset({"DT", "PDT", "WDT", "PRP$", "WP$", "POS", "CD"})
 _AFTER_A_PART = frozenset({"NN", "NNS", "NNP", "NNPS", "HYPH", "POS"})
 """What stands behind a noun that is a part of another's phrase."""
+_BEFORE_A_MODIFIER = frozenset({"IN", "DT", "JJ", "PRP$"})
 _VERB_TAGS = ("VB", "MD")
 _NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 _CLITICS = frozenset({"'s", "\u2019s"})
@@ -36,7 +37,7 @@ class Target:
     """A word to replace: its form in lower case, its one fine tag, its class, and everywhere that it stands free.
 
     `bare` says that it is a singular noun that stands somewhere without an article or what takes its place, `compound`
-    that it is a noun that somewhere stands directly beside another (`X-ray machine`).
+    that it somewhere is part of a compound written in several words (`X-ray machine`, `circle of friends`).
     """
 
     form: str
@@ -163,11 +164,28 @@ def _is_bare(tokens: Tokens, position: int) -> bool:
 
 
 def _is_compound(tokens: Tokens, position: int) -> bool:
-    """Whether a noun stands directly beside another noun: their sense may be one, as in `X-ray machine`."""
+    """Whether a word's sense may be one with its neighbour's, so that it is not to be replaced alone.
+
+    That is a noun beside a noun (`X-ray machine`) or before `of` (`circle of friends`), and a participle that is read
+    as the first part of a noun (`by revolving funds`) with its noun.
+    """
     if not any(token.tag.startswith(_VERB_TAGS) for token in tokens):
         return False  # the tagger took the verb for a noun (`A DOG sleeps.`), or there is none
-    beside = (*tokens[max(0, position - 1) : position], *tokens[position + 1 : position + 2])
-    return tokens[position].tag in _NOUNS and any(token.tag in _NOUNS for token in beside)
+    if tokens[position].tag in _NOUNS:
+        following = tokens[position + 1 : position + 2]
+        beside = (*tokens[max(0, position - 1) : position], *following)
+        if any(token.tag in _NOUNS for token in beside) or any(token.text.lower() == "of" for token in following):
+            return True
+        return position > 0 and _is_modifier(tokens, position - 1)
+    return _is_modifier(tokens, position)
+
+
+def _is_modifier(tokens: Tokens, position: int) -> bool:
+    """Whether a participle in `ing` stands between a preposition, determiner or adjective and a noun."""
+    around = (*tokens[max(0, position - 1) : position], *tokens[position + 1 : position + 2])
+    if tokens[position].tag != "VBG" or len(around) < 2:
+        return False
+    return around[0].tag in _BEFORE_A_MODIFIER and around[1].tag in _NOUNS
 
 
 def _one_class(occurrences: list[_Found]) -> bool:
