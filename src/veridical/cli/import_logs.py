@@ -20,6 +20,10 @@ def command(
     model: Annotated[
         str | None, typer.Option("--model", metavar="NAME", help="What to call the model. Default: as in the log.")
     ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option("--metric", metavar="NAME", help="The harness's score, 0 or 1, that says what is right."),
+    ] = None,
     seed: DrawSeed = 0,
     json: Json = False,
 ) -> None:
@@ -30,7 +34,7 @@ def command(
     from veridical.runs.progress import Terminal
 
     console = errors()
-    done = import_logs(harness, path, out, model=model, seed=seed, progress=Terminal(console))
+    done = import_logs(harness, path, out, model=model, metric=metric, seed=seed, progress=Terminal(console))
     for line in told(done.imported):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     if json:
