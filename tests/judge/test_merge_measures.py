@@ -198,7 +198,7 @@ def test_slices_hold_the_seeds_that_have_variants_in_them() -> None:
     assert not [m for m in found if "proposer" in m.slice]
 
 
-@pytest.mark.parametrize("factor", ["proposer", "label", "source"])
+@pytest.mark.parametrize("factor", ["proposer", "label", "source", "agreement"])
 def test_other_factors_are_sliced_alike(factor: str) -> None:
     values = {name: "x" if name.startswith(("s0", "s4")) else "y" for name in ANSWERS}
     asked, answers = make(TABLE, **{factor: values})

@@ -9,7 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from veridical.items import Status
-from veridical.prompts.parsing import FORMS, Form, parse
+from veridical.prompts.channels import CHANNELS, Channel
+from veridical.prompts.clauses import CUES, Cue
+from veridical.prompts.forms import FORMS, WRAPPERS, Form, Wrapper
+from veridical.prompts.parsing import parse
 
 NLI = ("True", "False", "Unknown")
 EVIDENCE = ("Favors", "Challenges", "Unresolved", "Wrong Target")
@@ -24,37 +27,66 @@ def read(text: str, labels: tuple[str, ...] = NLI, finish: str = "stop") -> tupl
 
 @pytest.mark.parametrize("labels", LABEL_SETS, ids=lambda labels: labels[0])
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
-def test_every_form_reads_every_label(form: Form, labels: tuple[str, ...]) -> None:
+def test_every_form_reads_every_label_that_it_is_for(form: Form, labels: tuple[str, ...]) -> None:
     for label in labels:
-        assert read(form.example.replace(form.label, label), labels) == ("ok", label)
+        if form.letters in (None, len(label) == 1):
+            assert read(form.example.replace(form.label, label), labels) == ("ok", label)
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
-def test_every_form_ignores_the_case_of_a_word(form: Form) -> None:
-    assert read(form.example.replace("True", "true")) == ("ok", "True")
-    assert read(form.example.replace("True", "TRUE")) == ("ok", "True")
+def test_every_form_ignores_the_case_of_a_label(form: Form) -> None:
+    labels = LETTERS if form.letters else NLI
+    assert read(form.example.replace(form.label, form.label.lower()), labels) == ("ok", form.label)
+    assert read(form.example.replace(form.label, form.label.upper()), labels) == ("ok", form.label)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_an_answer_is_read_by_its_own_form(form: Form) -> None:
+    assert parse(form.example, LETTERS if form.letters else NLI).form == form.name
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS, ids=lambda wrapper: wrapper.name)
+@pytest.mark.parametrize("labels", LABEL_SETS, ids=lambda labels: labels[0])
+def test_every_wrapper_is_taken_off_alone_and_in_a_claim(wrapper: Wrapper, labels: tuple[str, ...]) -> None:
+    for label in labels:
+        wrapped = wrapper.example.replace("True", label)
+        for text in (wrapped, f"Answer: {wrapped}", f"**{wrapped}**", f"The answer is {wrapped}."):
+            assert read(text, labels) == ("ok", label)
 
 
 def test_trap_30_forms_have_distinct_names_patterns_and_examples() -> None:
-    assert len({form.name for form in FORMS}) == len(FORMS)
-    assert len({form.example for form in FORMS}) == len(FORMS)
-    patterns = [form.pattern for form in FORMS if form.pattern]
-    assert len(set(patterns)) == len(patterns)
+    for table in (FORMS, WRAPPERS, CHANNELS, CUES):
+        assert len({row.name for row in table}) == len(table)
+        assert len({row.example for row in table}) == len(table)
+    assert len({(form.before, form.after) for form in FORMS}) == len(FORMS)
 
 
-@pytest.mark.parametrize("form", [form for form in FORMS if form.pattern], ids=lambda form: form.name)
-def test_trap_30_every_pattern_holds_one_label_and_matches_its_own_example(form: Form) -> None:
-    # A missing comma would fuse two patterns: two places for a label, and an example that matches neither.
-    assert form.pattern.count("<label>") == 1
-    pattern = form.pattern.replace("<label>", "(?P<label>True)")
-    match = re.search(pattern, form.example, re.MULTILINE | re.IGNORECASE)
-    assert match is not None
-    assert match["label"] == form.label
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_trap_30_every_pattern_stands_around_the_label_of_its_own_example(form: Form) -> None:
+    # A missing comma would fuse two patterns, which then match neither example.
+    start = form.example.rindex(form.label)
+    before = re.compile(rf"(?:{form.before})\Z", re.MULTILINE | re.IGNORECASE)
+    quote = form.example[start - 1 : start] == '"'
+    assert before.search(form.example, 0, start - quote)
+    assert re.compile(form.after, re.IGNORECASE).match(form.example, start + len(form.label) + quote)
 
 
-@pytest.mark.parametrize("form", [f for f in FORMS if f.kind == "claim"], ids=lambda form: form.name)
-def test_a_claim_is_read_by_its_own_form(form: Form) -> None:
-    assert parse(form.example, NLI).form == form.name
+@pytest.mark.parametrize("channel", CHANNELS, ids=lambda channel: channel.name)
+def test_every_channel_keeps_thinking_from_the_answer(channel: Channel) -> None:
+    assert read(channel.example) == ("ok", "True")
+    thinking, _, _ = channel.example.partition(channel.close)
+    assert read(thinking, finish="length") == ("truncated", None)
+    assert read(thinking) == ("truncated", None)
+    inside = thinking.removeprefix(channel.open)
+    assert parse(f"{inside}{channel.close}Unknown", NLI, thinking_open=True).label == "Unknown"
+
+
+@pytest.mark.parametrize("cue", CUES, ids=lambda cue: cue.name)
+def test_what_a_cue_governs_is_no_answer(cue: Cue) -> None:
+    assert cue.example.count("<label>") == 1
+    for label in NLI:
+        assert read(cue.example.replace("<label>", label)) == ("unparsed", None)
+    assert read(cue.example.replace("<label>", "B"), LETTERS) == ("unparsed", None)
 
 
 READ = [

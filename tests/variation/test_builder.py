@@ -185,6 +185,8 @@ def test_the_counts_stand_beside_the_file(tagger: SpacyTagger, tmp_path: Path) -
         "same word class in the sentence",
         "same fine tag in the sentence",
         "a mass without an article stays one",
+        "no part of a compound of several words",
+        "persons and genders as the pronouns have them",
         "no problem of the file",
         "at most 20 a seed",
     ]
@@ -283,3 +285,12 @@ def test_variants_are_not_varied_again(tagger: SpacyTagger, tmp_path: Path) -> N
     _, suite = varied(problems(*PAIRS), Planted(WORDS), tagger, tmp_path)
     with pytest.raises(UserError, match="holds variants already"):
         suite_seeds(suite)
+
+
+def test_words_that_stand_more_than_once_in_a_text_are_counted(tagger: SpacyTagger, tmp_path: Path) -> None:
+    pairs = (("A man helps another man.", "The man is helpful."), PAIRS[0])
+    made, suite = varied(problems(*pairs), Planted({"man": {"woman": 0.3}, "dog": {"cat": 0.3}}), tagger, tmp_path)
+    assert len(texts(suite)) == 2
+    assert (made.targets, made.repeated_targets) == (2, 1)
+    document = json.loads(stages_path(made.path).read_text())
+    assert (document["targets"], document["repeated_targets"]) == (2, 1)

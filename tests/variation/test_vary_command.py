@@ -14,7 +14,7 @@ from tests.runs.toy import ToyModel
 from tests.variation.planted import Planted, problems, texts, variants
 from veridical.cli import main
 from veridical.suites.files import read_suite, write_suite
-from veridical.variation import proposers
+from veridical.variation import judging, proposers
 from veridical.variation.builder import stages_path
 from veridical.variation.tagging import SpacyTagger
 
@@ -31,6 +31,7 @@ def planted(monkeypatch: pytest.MonkeyPatch, tagger: SpacyTagger) -> Iterator[Pl
     proposer = Planted({"dog": {"cat": 0.3, "horse": 0.006}}, name="hf/some/model")
     monkeypatch.setattr(proposers, "load", lambda spec: proposer)
     monkeypatch.setattr("veridical.variation.tagging.load_tagger", lambda model: tagger)
+    monkeypatch.setattr(judging, "embedded_smollm2", lambda: None)  # no judge, but where a test names one
     return proposer
 
 

@@ -50,6 +50,10 @@ def command(
     labels: Annotated[
         list[str] | None, typer.Option("--labels", metavar="A,B,…", help="Predictions: the options of all rows.")
     ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option("--metric", metavar="NAME", help="The harness's score, 0 or 1, that says what is right."),
+    ] = None,
     seed: DrawSeed = 0,
     json: Json = False,
 ) -> None:
@@ -98,6 +102,7 @@ def command(
         out,
         model=model,
         columns=columns if harness == "predictions" else None,
+        metric=metric,
         seed=seed,
         progress=Terminal(console),
     )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from veridical.variation.settings import MAX_DROP
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -40,6 +42,35 @@ def command(
         float,
         typer.Option("--min-ratio", metavar="R", min=0, help="Keep r for o where P(r) > R P(o); below 1 loosens."),
     ] = 1.0,
+    top: Annotated[
+        int,
+        typer.Option("--top", metavar="N", min=1, max=MOST, help="Candidates at each occurrence, the likeliest N."),
+    ] = 100,
+    min_probability: Annotated[
+        float, typer.Option("--min-probability", metavar="P", min=0, max=1, help="Keep r for o where P(r) >= P.")
+    ] = 0.001,
+    tag: Annotated[
+        str,
+        typer.Option(
+            "--tag",
+            metavar="fine|coarse",
+            help="What r shares with o: the fine tag (inflection holds), or the word class alone.",
+        ),
+    ] = "fine",
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            "--judge",
+            metavar="MODEL",
+            help="Causal model that bounds how odd a text may be; none for no bound. Default: smollm2, if there.",
+        ),
+    ] = None,
+    max_drop: Annotated[
+        float,
+        typer.Option(
+            "--max-drop", metavar="NATS", help="How much a text's log-likelihood may fall under --judge, natural log."
+        ),
+    ] = MAX_DROP,
     max_variants: Annotated[
         int,
         typer.Option(
@@ -75,13 +106,14 @@ def command(
 ) -> None:
     """Replace one word at a time by what a model likes better there: the label, syntax and overlap stay."""
     from veridical.cli.console import errors, results
-    from veridical.errors import UserError, printable
+    from veridical.errors import UserError, printable, unknown
     from veridical.outputs import keep_apart, regular_target
     from veridical.runs.progress import Terminal
     from veridical.variation import proposers
     from veridical.variation.builder import stages_path, vary
-    from veridical.variation.filters import Settings
+    from veridical.variation.judging import chosen_judge
     from veridical.variation.problems import Columns, named_suite, parse_label_names, read_files, refuse_options
+    from veridical.variation.settings import TAG_EQUALITIES, Settings
     from veridical.variation.tagging import load_tagger
     from veridical.variation.writer import try_writing
 
@@ -91,11 +123,25 @@ def command(
         raise UserError(f"--proposer {repeated[0]} is given twice; name each once")
     if not math.isfinite(min_ratio):
         raise UserError(f"--min-ratio {min_ratio}: a finite number is needed")
+    for option, value in (("--min-probability", min_probability), ("--max-drop", max_drop)):
+        if not math.isfinite(value):
+            raise UserError(f"{option} {value}: a finite number is needed")
+    if tag not in TAG_EQUALITIES:
+        raise unknown("--tag", tag, TAG_EQUALITIES)
+    settings = Settings(
+        top=top,
+        min_probability=min_probability,
+        min_ratio=min_ratio,
+        max_drop=max_drop,
+        tag=tag,
+        max_variants=max_variants,
+        seed=seed,
+    )
     # Before anything is read or loaded, which may take minutes.
     outputs = [regular_target(path) for path in (out, stages_path(out))]
     for output in outputs:
         try_writing(output)
-    keep_apart(outputs, _inputs(seeds or [], suite, proposer, spacy_model))
+    keep_apart(outputs, _inputs(seeds or [], suite, [*proposer, judge or ""], spacy_model))
     columns = Columns(premise_column, hypothesis_column, label_column, parse_label_names(label_name or []))
     if suite is not None:
         refuse_options(f"--suite {suite}", columns, encoding)
@@ -108,8 +154,9 @@ def command(
         source,
         proposers=[proposers.load(spec) for spec in proposer],
         tagger=tagger,
+        judge=chosen_judge(judge, progress),
         out=out,
-        settings=Settings(min_ratio=min_ratio, max_variants=max_variants, seed=seed),
+        settings=settings,
         limit=limit,
         progress=progress,
     )
@@ -121,6 +168,10 @@ def command(
         + (f" ({classes})" if classes else "")
         + f"; {without:,} seeds have none"
     )
+    if varied.repeated_targets:
+        typer.echo(
+            f"{varied.repeated_targets:,} of {varied.targets:,} words stand more than once in a text of their seed"
+        )
     if len(varied.by_proposer) > 1:
         shares = ", ".join(f"{count:,} by {printable(name)}" for name, count in varied.by_proposer.items())
         typer.echo(f"proposed: {shares} (what several propose is one variant, and counted here for each)")

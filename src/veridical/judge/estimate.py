@@ -9,7 +9,7 @@ different rows (a gap, a balanced accuracy), by inverting the bootstrap interval
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -31,11 +31,15 @@ FISHER = "the two slices have one rate (Fisher exact)"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Confidence level, number of draws of every resampling, and the seed that all of them start from."""
+    """Confidence level, number of draws of every resampling, and the seed that all of them start from.
+
+    `bases` has, by a model's name, the name of the model that it was fine-tuned from, where that is known.
+    """
 
     level: float = 0.95
     draws: int = 10_000
     seed: int = 0
+    bases: Mapping[str, str] = field(default_factory=dict)
 
     def generator(self, *names: object) -> np.random.Generator:
         """A generator for one record, so that its draws do not depend on what else is judged."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
@@ -23,18 +23,20 @@ def judge(
     draws: int = 10_000,
     seed: int = 0,
     by: Sequence[str] = (),
+    bases: Mapping[str, str] | None = None,
 ) -> list[Measure]:
     """Every measure of the suite's measure set for every answering in a frame of responses.
 
     `suite` holds the items that were asked, all of them: they are the denominators, and one without a response
     counts as not answered (status `missing`). `frame` has the columns of `veridical.judge.frame.SCHEMA` and
     may hold any number of models, prompts, inputs, modes and answerers; rows of other suites are left aside.
-    `by` names item factors by which accuracy is to be given too. A measure that does not apply has no record.
+    `by` names item factors by which accuracy is to be given too. `bases` says which model a model was fine-tuned from.
+    A measure that does not apply has no record.
     The same arguments give the same records, and a record does not depend on what else is judged.
 
     Raises UserError where the suite names an unknown measure set or the responses are not the suite's.
     """
-    return _judged(suite, answerings(table_of(suite), frame), Settings(level, draws, seed), by)
+    return _judged(suite, answerings(table_of(suite), frame), Settings(level, draws, seed, bases or {}), by)
 
 
 def judge_baselines(

@@ -19,6 +19,7 @@ from veridical.engine.probes import NEW_TOKENS, TEXTS, Probes, probe
 from veridical.engine.seq2seq import decoder_start
 from veridical.errors import UserError
 from veridical.items import Mode, Status, digest
+from veridical.models.channels import channel_tokens
 from veridical.models.checkpoint import check_ids, config_state, longest_sequence, tokenizer_state
 from veridical.models.protocol import (
     LANGUAGE_MODES,
@@ -68,7 +69,9 @@ class HuggingFaceModel:
         self._unknown = check_ids(name, model, tokenizer)
         if self._two_sided:
             _settle_start(name, model)
-        stop = stop_tokens(model, tokenizer, self._template_args)
+        self._channels = channel_tokens(tokenizer)
+        # Harmony's <|end|> ends a message; the answer is in a later one.
+        stop = stop_tokens(model, tokenizer, self._template_args) - self._channels.message_ends
         self.engine = Engine(model, stop=stop, batch_tokens=batch_tokens)
         self.longest = longest_sequence(model, tokenizer)
         self._fingerprint = Fingerprint(
@@ -274,7 +277,7 @@ class HuggingFaceModel:
                 yield from ((index, _OUT_OF_MEMORY) for index in waiting[distinct[place]])
 
     def _written(self, generated: Generated) -> Outcome:
-        text, n_tokens = self.encoder.decode(generated.tokens), len(generated.tokens)
+        text, n_tokens = self._channels.text(generated.tokens, self.encoder.decode), len(generated.tokens)
         if generated.finish == "non_finite":
             detail = f"logits that are not numbers after {n_tokens} tokens"
             return Outcome(Status.NON_FINITE, text=text, n_tokens=n_tokens, detail=detail)

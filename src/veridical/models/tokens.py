@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -89,7 +90,7 @@ class TextEncoder:
         tokens = self._encode(delimiter + continuation, special=False)
         return TokenSequence(self._start(), tokens, len(continuation), len(continuation.encode()))
 
-    def decode(self, tokens: tuple[int, ...]) -> str:
+    def decode(self, tokens: Sequence[int]) -> str:
         """Text of generated tokens, without special tokens, spaces as the model wrote them."""
         return str(self.tokenizer.decode(list(tokens), skip_special_tokens=True, clean_up_tokenization_spaces=False))
 

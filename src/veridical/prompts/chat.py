@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from jinja2 import TemplateError
 
 from veridical.errors import UserError
+from veridical.prompts.channels import opens_thinking
 from veridical.prompts.opening import AUTO, CHANNEL, HEADER, THINKING_LEFT, missing_header, opening_notes
 from veridical.prompts.template import Context, Conversation, Message, PlainText, TextPair
 
@@ -66,7 +67,7 @@ class Rendered:
     @property
     def opens_thinking(self) -> bool:
         """The text leaves a thinking block open, so that a reply begins inside it (see `parsing.parse`)."""
-        return self.text.rstrip().endswith(("<think>", "<thinking>"))
+        return opens_thinking(self.text)
 
 
 def adds_special_tokens(rendered: Rendered) -> bool:

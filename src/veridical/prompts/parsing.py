@@ -1,123 +1,58 @@
 r"""From a reply to an answer, or to the reason why there is none.
 
-`FORMS` is the one table of what is read. Three kinds of form, in the order in which they are looked for:
-
-- a *wrapper* stands directly around a label (`**True**`, `"True"`) and is taken off;
-- an *object* is JSON, read for its label and then set aside, so that nothing inside its reasoning is read;
-- a *claim* gives an answer in the text that is left: `Answer: True`, `\boxed{True}`, a sentence that is the
-  label and nothing else. An *opening* (`True, because ...`) is read only where nothing else claims anything.
+Thinking is taken out first (`prompts.channels`), then JSON objects are read for their label and set aside
+(`prompts.objects`), so that nothing inside their reasoning is read. In the text that is left every mention of a
+label is looked at: what stands around it (`prompts.forms`), and whether its sentence asserts it (`prompts.clauses`).
 
 A label that a sentence merely mentions is never taken. Claims that disagree make a reply `ambiguous`, as does
-prose that mentions several labels; one mention in prose is `unparsed`.
+prose that mentions several labels; one mention in prose is `unparsed`. A claim that announces a final answer
+outweighs those before it; what comes after an answer and a line such as `Question:` is a run-on and is not read.
 
 A reply that was cut off is `truncated` unless its answer had been completed before the cut: an object or a
-box that was closed, or a claim that a full stop or a line break had ended. A thinking block that was never
-closed is always `truncated`, whatever stands in it.
+box that was closed, or a claim that a full stop or a line break had ended. Thinking that was never closed is always
+`truncated`, whatever stands in it. Time is linear in the text's length.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
 
 from veridical.items import Status
+from veridical.prompts.channels import said
+from veridical.prompts.clauses import governed
+from veridical.prompts.forms import FORMS, WRAPPERS, Form
+from veridical.prompts.objects import answers, json_objects
+from veridical.unicode_text import compatible
 
-LABEL = "<label>"
-"""Stands for any of the labels in a form's pattern."""
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """One accepted form of reply: its pattern, and an example that answers `label`.
-
-    In the pattern `<label>` stands for any label. Patterns ignore case and work by line. An `object` has no
-    pattern where it is read by a JSON parser.
-    """
-
-    name: str
-    kind: Literal["wrapper", "object", "claim", "opening"]
-    pattern: str
-    example: str
-    label: str = "True"
-
-
-# Where a sentence begins and ends. A full stop inside a line begins one only after a word of two letters or
-# more, so that initials do not, and no single letter is read there (see `_Reader`).
-_LINE = r"^[ \t>#*•_-]*(?:\d{1,2}[.)][ \t]*)?"
-_BEGIN = rf"(?:{_LINE}|(?<=\w{{2}}[.!?])[ \t]+)"
-_END = r"(?=[*_]*[ \t]*(?:$|[.!](?=[\s*_]|$)))"
-_END_OR_BECAUSE = r"(?=[*_]*(?:[ \t]*(?:$|[.!;](?=[\s*_]|$))|,?[ \t]+(?:because|since)\b|[ \t]*[—–(]))"
-_NOUN = r"(?:answer|label|verdict|judge?ment|conclusion|classification|choice)"
-
-FORMS: tuple[Form, ...] = (
-    Form("bold", "wrapper", r"\*{1,3}[ \t]*<label>(\.?)[ \t]*\*{1,3}", "**True**"),
-    Form("italic", "wrapper", r"(?<!\w)_{1,3}<label>(\.?)_{1,3}(?!\w)", "_True_"),
-    Form("code", "wrapper", r"`{1,3}[ \t]*<label>(\.?)[ \t]*`{1,3}", "`True`"),
-    Form("double_quoted", "wrapper", r'"[ \t]*<label>(\.?)[ \t]*"', '"True"'),
-    Form("single_quoted", "wrapper", r"(?<!\w)'[ \t]*<label>(\.?)[ \t]*'(?!\w)", "'True'"),
-    Form("curly_quoted", "wrapper", r"[“‘«][ \t]*<label>(\.?)[ \t]*[”’»]", "“True”"),
-    Form("parenthesised", "wrapper", r"(?<!\w)\([ \t]*<label>(\.?)[ \t]*\)", "(True)"),
-    Form("bracketed", "wrapper", r"(?<!\w)\[[ \t]*<label>(\.?)[ \t]*\]", "[True]"),
-    Form("dollar", "wrapper", r"\${1,2}[ \t]*<label>(\.?)[ \t]*\${1,2}", "$True$"),
-    Form("latex_inline", "wrapper", r"\\\([ \t]*<label>(\.?)[ \t]*\\\)", r"\(True\)"),
-    Form("latex_display", "wrapper", r"\\\[\s*<label>(\.?)\s*\\\]", r"\[True\]"),
-    Form(
-        "latex_text",
-        "wrapper",
-        r"\\(?:text|textbf|textit|textrm|mathrm|mathbf)\{[ \t]*<label>(\.?)[ \t]*\}",
-        r"\text{True}",
-    ),
-    Form("json", "object", "", '{"reasoning": "It {may} be so. The answer is Perhaps.", "label": "True"}'),
-    Form(
-        "loose_json",
-        "object",
-        r"[\"']?\b(?:label|answer|final_answer)\b[\"']?\s*:\s*[\"']?<label>\.?[\"']?\s*(?=[,}]|\Z)",
-        "{'reasoning': 'He hadn't stopped.', 'label': 'True',}",
-    ),
-    Form("boxed", "claim", r"\\boxed\{\s*<label>\.?\s*\}", r"So it is $\boxed{True}$, as shown"),
-    Form(
-        "marked",
-        "claim",
-        rf"\b{_NOUN}\b[*_\"']*\s*[:=][*_]*\s*(?:option[ \t]+)?<label>{_END_OR_BECAUSE}",
-        "After all that, **Answer:** True",
-    ),
-    Form(
-        "the_answer_is",
-        "claim",
-        rf"\b{_NOUN}\b(?: (?:here|then|therefore))? (?:is|must be|should be|would be)[ \t]*:?[ \t]*"
-        rf"(?:option[ \t]+)?<label>{_END_OR_BECAUSE}",
-        "So the answer is True.",
-    ),
-    Form(
-        "the_hypothesis_is",
-        "claim",
-        rf"{_BEGIN}(?:(?:so|thus|hence|therefore|in conclusion|overall),? )?"
-        rf"the (?:hypothesis|statement) is(?: therefore| thus)? <label>{_END_OR_BECAUSE}",
-        "It does not follow. Therefore, the hypothesis is True.",
-    ),
-    Form("tagged", "claim", r"<(?:final_)?answer>\s*<label>\.?\s*</", "<answer>True</answer>"),
-    Form("option", "claim", rf"{_BEGIN}option[ \t]+<label>(?=[*_]*[ \t]*(?:$|[.:]))", "Option True"),
-    Form("alone", "claim", rf"{_BEGIN}<label>{_END}", "True."),
-    Form(
-        "opening",
-        "opening",
-        rf"{_LINE}<label>[*_]*(?:\)[ \t]|[ \t]*[:;—–]|[ \t]+-[ \t]|,?[ \t]+(?:because|since)\b)",
-        "True, because it says so.",
-    ),
-)
-"""Every accepted form, each with an example of its own."""
-
+MOST_MENTIONS = 200
+"""Mentions of labels that are looked at, from the beginning of a reply and from its end: more is a loop."""
 _LAYERS = 8
 """How many wrappers around one label are taken off."""
-_OBJECT = re.compile(r"\{\s*[\"']?\w+[\"']?\s*:")
-_KEYS = frozenset({"label", "answer", "final_answer"})
-_THINKING = re.compile(r"<(think|thinking)>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_THINKING_START = re.compile(r"<(?:think|thinking)>", re.IGNORECASE)
-_THINKING_END = re.compile(r"</(?:think|thinking)>", re.IGNORECASE)
+_WINDOW = 200
+"""Characters before a label in which a form must begin."""
+
+_QUOTES = str.maketrans(
+    {**dict.fromkeys("“”„«»", '"'), **dict.fromkeys("‘’‚", "'"), "。": ".", **dict.fromkeys("\u200b\u2060\ufeff\u00ad")}
+)
+_EMPHASIS = re.compile(r"[*`]+|(?<![^\W_])_+|_+(?![^\W_])")
+_LISTED = re.compile(
+    r"[\"')\]$}]{0,3}(?:\s{0,3}[,/|]\s{0,3}(?:or |and |nor )?|\s{1,3}(?:or|and|nor|vs\.?) )[\"'(\[${]{0,3}\Z",
+    re.IGNORECASE,
+)
+_RUN_ON = re.compile(
+    r"^[ \t#]{0,8}(?:question|q|premise|hypothesis|passage|context|problem|input|user|human"
+    r"|instruction)[ \t]?\d{0,3}[ \t]?:",
+    re.MULTILINE | re.IGNORECASE,
+)
+_LOOSE_OBJECT = re.compile(r"\{\s{0,200}[\"']?\w{1,200}[\"']?\s{0,200}:")
+_LOOSE_KEY = re.compile(r"[\"']?\b(?:label|answer|final_answer)\b[\"']?\s{0,20}:\s{0,20}[\"']?\Z", re.IGNORECASE)
+_LOOSE_END = re.compile(r"\.?[\"']?\s{0,200}(?:[,}]|\Z)")
+_ARTICLE = re.compile(
+    r"[ \t]+(?!(?:and|or|is|because|since|fits|as|given|would|must|based|due|here|in|if|unless|provided)\b)[a-z]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,24 +68,51 @@ class Parsed:
 class _Claim:
     label: str
     form: str
+    decisive: bool
     complete: bool  # ended before the reply did, so that a cut cannot have changed it
+    end: int
 
 
-def parse(text: str, labels: Sequence[str], finish: str = "stop", *, thinking_open: bool = False) -> Parsed:
+@dataclass(frozen=True, slots=True)
+class _Mention:
+    """A label at [start, end); [left, right) holds the wrappers around it. `listed`: one of several with commas."""
+
+    label: str
+    written: str
+    start: int
+    end: int
+    left: int
+    right: int
+    listed: bool = False
+
+    @property
+    def wrapped(self) -> bool:
+        return self.right > self.end
+
+
+def parse(
+    text: str,
+    labels: Sequence[str],
+    finish: str = "stop",
+    *,
+    thinking_open: bool = False,
+    texts: Mapping[str, str] | None = None,
+) -> Parsed:
     """The answer that `text`, the whole of a reply, gives among `labels`.
 
     `finish` is the finish reason (`length`: the reply was cut off). `thinking_open` says that the context had
-    opened a thinking block, so that the reply begins inside it. Never raises; any text is some status.
+    opened thinking, so that the reply begins inside it. `texts` holds, by label, the text of a choice, which is read as
+    its label where a reply repeats it. Texts and labels are compared in normal form KC. Never raises; any text is some
+    status.
     """
-    reader = _reader(tuple(dict.fromkeys(labels)))
     cut = finish == "length"
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    said, thinking_unclosed = _without_thinking(text, thinking_open)
-    if thinking_unclosed:
+    answer, unclosed = said(text, thinking_open)
+    if unclosed:
         return Parsed(Status.TRUNCATED)
-    if not said.strip():
+    if not answer.strip():
         return Parsed(Status.TRUNCATED if cut else Status.EMPTY)
-    claims, rest = reader.claims(said)
+    reader = _reader(tuple(dict.fromkeys(labels)), tuple((texts or {}).items()))
+    claims, mentioned = reader.read(_plain(answer))
     if cut:
         claims = [claim for claim in claims if claim.complete]
     claimed = {claim.label for claim in claims}
@@ -160,107 +122,151 @@ def parse(text: str, labels: Sequence[str], finish: str = "stop", *, thinking_op
         return Parsed(Status.AMBIGUOUS)
     if cut:
         return Parsed(Status.TRUNCATED)
-    return Parsed(Status.AMBIGUOUS if len(reader.mentioned(rest)) > 1 else Status.UNPARSED)
+    return Parsed(Status.AMBIGUOUS if len(mentioned) > 1 else Status.UNPARSED)
 
 
-def _without_thinking(text: str, thinking_open: bool) -> tuple[str, bool]:
-    """The text outside thinking blocks, and whether one was never closed."""
-    said = _THINKING.sub("", text)
-    closed = list(_THINKING_END.finditer(said))  # what the context opened is closed here
-    if thinking_open and not closed:
-        return "", True
-    said = said[closed[-1].end() :] if closed else said
-    return said, _THINKING_START.search(said) is not None
+def _plain(text: str) -> str:
+    """The text with one kind of line break, of quotation marks, and of each character that has several forms."""
+    return compatible(text.replace("\r\n", "\n").replace("\r", "\n")).translate(_QUOTES)
 
 
 @lru_cache(maxsize=256)
-def _reader(labels: tuple[str, ...]) -> _Reader:
-    return _Reader(labels)
+def _reader(labels: tuple[str, ...], texts: tuple[tuple[str, str], ...]) -> _Reader:
+    return _Reader(labels, dict(texts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    form: Form
+    before: re.Pattern[str]
+    after: re.Pattern[str]
+
+
+_PATTERNS = tuple(
+    _Pattern(
+        form,
+        re.compile(rf"(?:{form.before})\Z", re.MULTILINE | re.IGNORECASE),
+        re.compile(form.after, re.IGNORECASE),
+    )
+    for form in FORMS
+)
 
 
 class _Reader:
     """The forms, made ready for one set of labels."""
 
-    def __init__(self, labels: tuple[str, ...]) -> None:
-        labels = tuple(label for label in labels if label.strip())
+    def __init__(self, labels: tuple[str, ...], texts: Mapping[str, str]) -> None:
+        names = {_spaced(_plain(label)): label for label in labels if label.strip()}
+        for label, text in texts.items():
+            if len(spaced := _spaced(_plain(text))) > 1 and label in labels:
+                names.setdefault(spaced, label)
         # Labels that differ in case alone are told apart by it.
-        self._any_case = len({_spaced(label).casefold() for label in labels}) == len(labels)
-        self._labels = {self._key(label): label for label in labels}
-        flags = re.MULTILINE | re.IGNORECASE
+        self._any_case = len({name.casefold() for name in names}) == len(names)
+        self._labels = {self._key(name): label for name, label in names.items()}
+        self._keeps_marks = any(_EMPHASIS.search(name) for name in names)
         # Longest first: `Not True` before `True`.
-        longest_first = sorted(labels, key=len, reverse=True)
-        any_label = "|".join(r"\s+".join(map(re.escape, label.split())) for label in longest_first) or r"(?!)"
-        any_label = any_label if self._any_case else f"(?-i:{any_label})"
-        bounded = rf"(?P<label>(?<!\w)(?:{any_label})(?!\w))"
-        inside = rf"(?P<label>{any_label})"  # a wrapper is its own boundary (`_True_`)
-        self._patterns = {
-            form.name: re.compile(form.pattern.replace(LABEL, inside if form.kind == "wrapper" else bounded), flags)
-            for form in FORMS
-            if form.pattern
-        }
-        self._mention = re.compile(bounded, flags)
+        longest_first = sorted(names, key=len, reverse=True)
+        any_label = "|".join(r"\s{1,9}".join(map(re.escape, name.split())) for name in longest_first) or r"(?!)"
+        flags = re.IGNORECASE if self._any_case else 0
+        self._mention = re.compile(rf"(?<![^\W_])(?:{any_label})(?![^\W_])", flags)
 
-    def claims(self, text: str) -> tuple[list[_Claim], str]:
-        """What the text claims, and the text that nothing was read from."""
+    def read(self, text: str) -> tuple[list[_Claim], set[str]]:
+        """What the text claims, and the labels that it mentions where it claims nothing."""
         claims, rest, unread = self._objects(text)
-        rest = self._unwrapped(rest)
-        for form in FORMS:
-            if form.kind == "claim" or (form.kind == "opening" and not claims):
-                claims += self._matches(form, rest)
-        return claims, f"{rest}\n{unread}"
+        if not self._keeps_marks:
+            rest = _EMPHASIS.sub("", rest)
+        mentions = self._mentions(rest)
+        openings: list[_Claim] = []
+        for mention in mentions:
+            if (claim := self._claim(rest, mention)) is not None:
+                (openings if claim.form.startswith("opening") else claims).append(claim)
+        mentioned = {mention.label for mention in (*mentions, *self._mentions(unread)) if _counts(mention)}
+        if openings and openings[0].form == "opening_letter" and len(mentioned) > 1:
+            openings = []  # the options are gone through one by one
+        return self._weighed(rest, claims, openings), mentioned
 
-    def mentioned(self, text: str) -> set[str]:
-        """The labels that stand in the text as words.
+    def _weighed(self, text: str, claims: list[_Claim], openings: list[_Claim]) -> list[_Claim]:
+        """The claims that count: final ones before others, others before openings, and none from a run-on."""
+        claims = claims or openings
+        first = min((claim.end for claim in claims if claim.complete and claim.form != "json"), default=len(text))
+        if (run_on := _RUN_ON.search(text, first)) is not None:
+            claims = [claim for claim in claims if claim.end <= run_on.start() or claim.form == "json"]
+        return [claim for claim in claims if claim.decisive] or claims
 
-        "a" and "I" are words too: a single letter counts only where it is written as its label is.
-        """
-        written = {match["label"] for match in self._mention.finditer(text)}
-        return {
-            label for word in written if (label := self._label(word)) is not None and (len(label) > 1 or label == word)
-        }
+    def _mentions(self, text: str) -> list[_Mention]:
+        """The labels that stand in the text as words, left to right."""
+        spans = [match.span() for match in self._mention.finditer(text)]
+        if len(spans) > 2 * MOST_MENTIONS:
+            spans = spans[:MOST_MENTIONS] + spans[-MOST_MENTIONS:]
+        found: list[_Mention] = []
+        listed: set[int] = set()
+        for start, end in spans:
+            label = self._label(text[start:end])
+            left, right = _unwrapped(text, start, end)
+            # None where case folding and the matching of regular expressions differ (dotless i and the like).
+            if label is None or (left == start and _is_article(text, start, end)):
+                continue
+            if "_" in (text[left - 1 : left], text[right : right + 1]):
+                continue
+            if found and start - found[-1].end < 24 and _LISTED.match(text, found[-1].end, start):
+                listed |= {len(found) - 1, len(found)}
+            found.append(_Mention(label, text[start:end], start, end, left, right))
+        return [
+            _Mention(m.label, m.written, m.start, m.end, m.left, m.right, place in listed)
+            for place, m in enumerate(found)
+        ]
 
-    def _key(self, label: str) -> str:
-        return _spaced(label).casefold() if self._any_case else _spaced(label)
+    def _claim(self, text: str, mention: _Mention) -> _Claim | None:
+        """What a mention claims, by the first form that fits it."""
+        if mention.listed:
+            return None
+        letter = len(mention.written) == 1
+        for pattern in _PATTERNS:
+            form = pattern.form
+            if form.letters not in (None, letter):
+                continue
+            before = pattern.before.search(text, max(0, mention.left - _WINDOW), mention.left)
+            if before is None or not self._ends(text, mention, pattern, letter):
+                continue
+            if form.governed and governed(text, _words(text, before), mention.left, mention.right):
+                return None
+            after = text[mention.right :].lstrip(" \t\"')]$")[:1] if mention.right < len(text) else ""
+            complete = form.rank != "opening" and after in tuple(".!}<\n")
+            return _Claim(mention.label, form.name, form.rank == "decisive", complete, mention.right)
+        return None
+
+    def _ends(self, text: str, mention: _Mention, pattern: _Pattern, letter: bool) -> bool:
+        """Whether what follows a mention fits a form; the text of a choice may follow a letter in brackets."""
+        if pattern.after.match(text, mention.right):
+            return True
+        return (
+            pattern.form.goes_on
+            and letter
+            and mention.wrapped
+            and text[mention.right : mention.right + 1] in (" ", "\t")
+        )
+
+    def _key(self, name: str) -> str:
+        return _spaced(name).casefold() if self._any_case else _spaced(name)
 
     def _label(self, written: str) -> str | None:
-        # None where case folding and the matching of regular expressions differ (dotless i and the like).
         return self._labels.get(self._key(written))
-
-    def _unwrapped(self, text: str) -> str:
-        """The text with the wrappers taken off its labels, layer by layer."""
-        for _ in range(_LAYERS):
-            before = text
-            for form in FORMS:
-                if form.kind == "wrapper":
-                    text = self._patterns[form.name].sub(r"\g<label>\2", text)
-            if text == before:
-                break
-        return text
-
-    def _matches(self, form: Form, text: str) -> Iterator[_Claim]:
-        for match in self._patterns[form.name].finditer(text):
-            label = self._label(match["label"])
-            inside_a_line = match.start() > 0 and text[match.start() - 1] != "\n"
-            if label is None or (form.name == "alone" and len(label) == 1 and inside_a_line):
-                continue  # "by Jo A. Smith": inside a line a single letter needs a form
-            after = text[match.end("label") :].lstrip("*_ \t")
-            yield _Claim(label, form.name, form.kind == "claim" and after[:1] in tuple(".!}<\n"))
 
     def _objects(self, text: str) -> tuple[list[_Claim], str, str]:
         """What JSON objects claim, the text outside them, and answers in them that are no label."""
         claims: list[_Claim] = []
         outside, unread = [], []
         position = 0
-        for start, end, value in _json_objects(text):
-            for answer in _answers(value):
+        for start, end, value in json_objects(text):
+            for answer in answers(value):
                 if label := self._answer(answer):
-                    claims.append(_Claim(label, "json", True))
+                    claims.append(_Claim(label, "json", False, True, end))
                 else:
                     unread.append(answer)
             outside.append(text[position:start])
             position = end
         rest = "\n".join([*outside, text[position:]])
-        if not claims and (opening := _OBJECT.search(rest)):
+        if not claims and (opening := _LOOSE_OBJECT.search(rest)):
             claims, rest = self._loose_object(rest, opening.start())
         return claims, rest, "\n".join(unread)
 
@@ -270,45 +276,61 @@ class _Reader:
         end = text.rfind("}", start) + 1
         inside = text[start : end or None]
         claims = [
-            _Claim(label, "loose_json", end > 0)
-            for match in self._patterns["loose_json"].finditer(inside)
-            if (label := self._label(match["label"])) is not None
+            _Claim(mention.label, "loose_json", False, end > 0, start + mention.end)
+            for mention in self._mentions(inside)
+            if _LOOSE_KEY.search(inside, max(0, mention.start - 80), mention.start)
+            and _LOOSE_END.match(inside, mention.end)
         ]
         return claims, f"{text[:start]}\n{text[start + len(inside) :]}"
 
     def _answer(self, value: str) -> str | None:
-        match = self._patterns["alone"].fullmatch(self._unwrapped(value.strip()).rstrip(".! "))
-        return self._label(match["label"]) if match else None
+        """The label that a value is, with wrappers and a full stop around it."""
+        text = (value if self._keeps_marks else _EMPHASIS.sub("", value)).strip()[:_WINDOW]
+        for start, end in [match.span() for match in self._mention.finditer(text)][:1]:
+            left, right = _unwrapped(text, start, end)
+            if not text[:left].strip() and not text[right:].strip(".! "):
+                return self._label(text[start:end])
+        return None
+
+
+def _is_article(text: str, start: int, end: int) -> bool:
+    """Whether a single letter is the word "a" or "I": a word in lower case follows."""
+    return text[start:end] in ("a", "A", "i", "I") and _ARTICLE.match(text, end) is not None
+
+
+def _counts(mention: _Mention) -> bool:
+    """Whether a mention in prose is one: a single letter is written as its label is."""
+    return len(mention.written) > 1 or mention.written == mention.label
+
+
+def _words(text: str, before: re.Match[str]) -> int:
+    """Where a claim's own words begin, without the white space and punctuation that its form takes in."""
+    start = before.start()
+    while start < before.end() and not (text[start].isalnum() or text[start] in "\\<"):
+        start += 1
+    return start
+
+
+def _unwrapped(text: str, start: int, end: int) -> tuple[int, int]:
+    """Where the wrappers around a label begin and end, layer by layer; a full stop may stand inside them."""
+    for _ in range(_LAYERS):
+        left = start
+        while left > 0 and start - left < 3 and text[left - 1] in " \t\n":
+            left -= 1
+        right = end + (text[end : end + 1] == ".")
+        while right < len(text) and right - end < 4 and text[right] in " \t\n":
+            right += 1
+        for wrapper in _LONGEST_FIRST:
+            if text.endswith(wrapper.open, 0, left) and text.startswith(wrapper.close, right):
+                start, end = left - len(wrapper.open), right + len(wrapper.close)
+                break
+        else:
+            return start, end
+    return start, end
+
+
+_LONGEST_FIRST = tuple(sorted(WRAPPERS, key=lambda wrapper: -len(wrapper.open)))
 
 
 def _spaced(label: str) -> str:
     return " ".join(label.split())
-
-
-class _Pairs(list[tuple[str, Any]]):
-    """A JSON object as its pairs, so that a key given twice is seen twice."""
-
-
-def _json_objects(text: str) -> Iterator[tuple[int, int, _Pairs]]:
-    """(start, end, value) of every outermost JSON object in the text, left to right."""
-    decoder = json.JSONDecoder(object_pairs_hook=_Pairs, strict=False)  # line breaks in strings are common
-    position = text.find("{")
-    while position >= 0:
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            end = position + 1
-        else:
-            yield position, end, value
-        position = text.find("{", end)
-
-
-def _answers(value: _Pairs) -> Iterator[str]:
-    """What stands under a key that names the answer, in the object or in objects inside it."""
-    pending = [value]
-    while pending:
-        for key, inner in pending.pop():
-            if isinstance(inner, _Pairs):
-                pending.append(inner)
-            elif key.strip().casefold() in _KEYS and isinstance(inner, str | bool):
-                yield str(inner)

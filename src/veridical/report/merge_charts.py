@@ -1,4 +1,4 @@
-"""The figures of a suite of seeds and variants: the curve over thresholds, and variants by word class."""
+"""The figures of a suite of seeds and variants: the curve over thresholds, variants by word class and by proposer."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import altair as alt
 
 from veridical.judge.measure import Measure
 from veridical.report.drawing import AXIS, DASHES, PALETTE, SHAPES, chart, inline
+from veridical.report.merge_table import factor_values
 from veridical.report.results import Answering, Results
-from veridical.report.texts import estimate, spaced
+from veridical.report.texts import estimate, number, spaced
 
 Row = dict[str, Any]
 
@@ -21,7 +22,11 @@ LINES: Mapping[str, list[int]] = {CURVE: DASHES[0], REFERENCE: DASHES[2], SEEDS:
 
 def merge_charts(results: Results) -> dict[str, Row]:
     """Every figure that the measures can fill, by name."""
-    found = {"consistency": consistency_chart(results), "word-classes": word_class_chart(results)}
+    found = {
+        "consistency": consistency_chart(results),
+        "word-classes": word_class_chart(results),
+        "proposers": proposer_chart(results),
+    }
     return {name: spec for name, spec in found.items() if spec is not None}
 
 
@@ -180,6 +185,43 @@ def word_class_chart(results: Results) -> Row | None:
     ]
     height = max(160, len(classes) * (24 + 14 * len(names)))
     return chart("Variants by the word that was replaced", "Share of variants right, with intervals.", layers, height)
+
+
+def proposer_chart(results: Results) -> Row | None:
+    """Variant accuracy as a heat map, a row an answering, a column a proposer; the cell of a model's own is framed."""
+    own = {(Answering.of(m), m.slice["proposer"]) for m in results.contrasts if m.measure == "home_advantage"}
+    rows = [
+        {
+            **_point(results.name(answering, model=True), "", 0.0, record),
+            "proposer": value,
+            "number": number(record.value),
+            "home": (answering, value) in own,
+        }
+        for value in factor_values(results, "proposer")
+        for answering in results.answers
+        if (record := results.get(answering, "variant_accuracy", proposer=value)) and record.value is not None
+    ]
+    if not rows:
+        return None
+    names = _names(results)
+    x = alt.X("proposer:N", axis=alt.Axis(title="proposed by", labelAngle=0), sort=None)
+    y = alt.Y("series:N", axis=alt.Axis(title=None), scale=alt.Scale(domain=names))
+    tooltip = [
+        alt.Tooltip("series:N", title="answered by"),
+        alt.Tooltip("proposer:N", title="proposed by"),
+        alt.Tooltip("shown:N", title="variant accuracy"),
+        alt.Tooltip("n:Q", title="seeds"),
+    ]
+    base = alt.Chart(inline(rows)).encode(x=x, y=y, tooltip=tooltip)
+    fill = alt.Color("value:Q", title="variant accuracy", scale=alt.Scale(domain=[0, 1], scheme="blues"))
+    frame = alt.condition("datum.home", alt.value("black"), alt.value("transparent"))
+    ink = alt.condition("datum.value > 0.6", alt.value("white"), alt.value("black"))
+    layers = [
+        base.mark_rect(strokeWidth=2).encode(color=fill, stroke=frame),
+        base.mark_text().encode(text="number:N", color=ink),
+    ]
+    subtitle = "Share of variants right. A frame: the model proposed these variants itself, or was made from who did."
+    return chart("Variants by who proposed them", subtitle, layers, max(120, 40 * len(names)))
 
 
 def _names(results: Results) -> list[str]:

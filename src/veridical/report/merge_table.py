@@ -19,6 +19,14 @@ DROPPED = {0.8: 1, 0.5: 3}
 """The order in which these columns go where there is no room."""
 
 
+SLICED = {
+    "word_class": "Variant accuracy by word class",
+    "source": "Variant accuracy by source",
+    "proposer": "Variant accuracy by who proposed the variants",
+}
+"""Factors by which variant accuracy has a table, and its title."""
+
+
 def is_merge(results: Results) -> bool:
     """Whether the suite is judged by the measures of seeds and their variants."""
     return any(name == "matching_correctness" for _, name, _ in results.index)
@@ -28,15 +36,22 @@ def merge_table(results: Results, width: int) -> Iterable[RenderableType]:
     """Seed and variant accuracy, the curve at some thresholds, and matching correctness."""
     yield from answer_table(_columns(results), answer_rows(results, results.references), width)
     yield Text(_legend(results), style="dim")
-    if not (classes := _classes(results)):
+    for factor, title in SLICED.items():
+        yield from _by_factor(results, factor, title, width)
+
+
+def _by_factor(results: Results, factor: str, title: str, width: int) -> Iterable[RenderableType]:
+    """Variant accuracy, a column a value of the factor; nothing where it has not several."""
+    values = factor_values(results, factor)
+    if not values:
         return
 
-    def column(word_class: str) -> Column:
-        return estimates(spaced(word_class), lambda a: results.get(a, "variant_accuracy", word_class=word_class))
+    def column(value: str) -> Column:
+        return estimates(spaced(value), lambda a: results.get(a, "variant_accuracy", **{factor: value}))
 
     yield Text()
-    yield Text("Variant accuracy by word class", style="bold")
-    yield from answer_table([column(name) for name in classes], answer_rows(results, results.references), width)
+    yield Text(title, style="bold")
+    yield from answer_table([column(value) for value in values], answer_rows(results, results.references), width)
 
 
 def _columns(results: Results) -> list[Column]:
@@ -71,13 +86,14 @@ def _matching(results: Results, answering: Answering, shown: Callable[[Measure |
     return "withheld" if found is not None and found.value is None else shown(found)
 
 
-def _classes(results: Results) -> tuple[str, ...]:
+def factor_values(results: Results, factor: str) -> tuple[str, ...]:
+    """The values of a factor by which variant accuracy is given."""
     found = (
         str(value)
         for _, name, where in results.index
         if name == "variant_accuracy" and len(where) == 1
         for key, value in where
-        if key == "word_class"
+        if key == factor
     )
     return tuple(dict.fromkeys(found))
 

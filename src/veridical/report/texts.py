@@ -101,6 +101,10 @@ MEASURES: Mapping[str, MeasureText] = {
         "SV(CT): share of seeds with at least the share CT of their variants right. It falls as CT rises, and the less "
         "the better.",
     ),
+    "seed_variant_gap": MeasureText(
+        "SV less seed accuracy",
+        "SV at the threshold CT less seed accuracy, paired by seed; 0 is best, below 0 right answers do not survive.",
+    ),
     "seed_variant_reference": MeasureText(
         "Errors at random",
         "What seed-variant accuracy would be if each variant were right with the chance of variant accuracy, whatever "

@@ -46,6 +46,7 @@ def run(
     template_args: Mapping[str, object] | None = None,
     max_new_tokens: int = MAX_NEW_TOKENS,
     hidden_layers: Layers | None = None,
+    bases: Mapping[str, str] | None = None,
     before_judging: Callable[[Study], None] | None = None,
     progress: Progress | None = None,
 ) -> Study:
@@ -71,6 +72,7 @@ def run(
         hidden_layers: by input, layers whose hidden state of the last prompt token is stored, from the passes that
             score, in the run's folder `hidden`: `{"full": [0, -2]}` (0 is the embedding, -2 the output of the
             penultimate block), or None for all.
+        bases: by a model's name, the model that it was fine-tuned from; kept in its manifest, for home advantage.
         before_judging: called with the study once everything is asked, to add to its runs what is judged with them.
 
     Raises:
@@ -110,7 +112,8 @@ def run(
         for given in models:
             asked = loading.load(given, progress)
             check_modes(asked.name, asked.modes, wishes.modes)
-            failed += _ask(asked, study, plans, wishes, settings, hidden_layers, progress)
+            base = (bases or {}).get(asked.name, "")
+            failed += _ask(asked, study, plans, wishes, settings, hidden_layers, progress, base)
             del asked
             free_memory()
         result = Study(study, Judgement(_with_questions(study, progress)), failed)
@@ -186,12 +189,13 @@ def _ask(
     settings: GenerationSettings,
     hidden_layers: Layers | None,
     progress: Progress,
+    base: str,
 ) -> int:
     """Ask one model all plans; gives the number of requests that failed."""
     with collected() as warnings:
         prepared = prepare(model, plans, settings, progress)
         folder = run_folder(study, model)
-        manifest = _manifest(model, plans, wishes, settings)
+        manifest = _manifest(model, plans, wishes, settings, base)
         if isinstance(model, Probed) and not manifests.is_run(folder):
             entry = manifest.model.model_copy(update={"probes": asdict(model.probe())})
             manifest = manifest.model_copy(update={"model": entry})
@@ -226,7 +230,7 @@ def _settings(wishes: Wishes, settings: GenerationSettings) -> manifests.Setting
 
 
 def _manifest(
-    model: LanguageModel, plans: Sequence[Plan], wishes: Wishes, settings: GenerationSettings
+    model: LanguageModel, plans: Sequence[Plan], wishes: Wishes, settings: GenerationSettings, base: str
 ) -> manifests.Manifest:
     created = manifests.now()
     loading = model.loading if isinstance(model, LoadedFromFiles) else LoadingNotes()
@@ -250,6 +254,7 @@ def _manifest(
             unused_weights=loading.unused_weights,
             remarks=loading.remarks,
             warnings=loading.warnings,
+            base=base,
         ),
         suites=_suite_entries(plans),
         settings=_settings(wishes, settings),

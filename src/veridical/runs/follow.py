@@ -20,6 +20,8 @@ from veridical.runs.progress import Progress, Silent
 from veridical.runs.recipe import Ask, Model, Readout, Recipe, Validity, Vary
 from veridical.runs.study import Study, open_study
 
+CLASSIFY = "classify"
+
 
 @dataclass(frozen=True, slots=True)
 class Given:
@@ -104,16 +106,40 @@ class _Follower:
                 f"recipe {self.recipe.name!r}: there is no copy of any of {', '.join(ask.suites)}; "
                 f"give a folder of published files with --data-dir{self._data()}"
             )
-        return run(
-            suites,
-            model=list(models),
-            prompts=ask.prompts,
-            mode=ask.mode,  # type: ignore[arg-type]  # checked when the recipe was read
-            orders=ask.orders,
-            max_new_tokens=ask.max_new_tokens,
-            limit=self.given.limit,
-            **self._settings(),
-        ).failed
+        failed = 0
+        for modes, asked in self._by_mode(ask, models).items():
+            failed += run(
+                suites,
+                model=asked,
+                prompts=ask.prompts,
+                mode=modes,  # type: ignore[arg-type]  # checked when the recipe was read
+                orders=ask.orders,
+                max_new_tokens=ask.max_new_tokens,
+                bases={model.name: model.base for model in self.recipe.models if model.base},
+                limit=self.given.limit,
+                **self._settings(),
+            ).failed
+        return failed
+
+    def _by_mode(
+        self, ask: Ask, models: Sequence[str | LanguageModel]
+    ) -> dict[tuple[str, ...], list[str | LanguageModel]]:
+        """The models by the modes in which they are asked: where there are both kinds, each in its own."""
+        others = tuple(mode for mode in ask.mode if mode != CLASSIFY)
+        if len(others) in (0, len(ask.mode)):
+            return {ask.mode: list(models)}
+        found: dict[tuple[str, ...], list[str | LanguageModel]] = {}
+        for model in models:
+            found.setdefault((CLASSIFY,) if self._classifies(model) else others, []).append(model)
+        return found
+
+    def _classifies(self, model: str | LanguageModel) -> bool:
+        if not isinstance(model, str):
+            return CLASSIFY in model.modes
+        from veridical.models.sources import known_to_classify, resolve
+
+        known = known_to_classify(resolve(model))
+        return any(one.classifies for one in self.recipe.models if one.name == model) if known is None else known
 
     def _settings(self) -> dict[str, Any]:
         """What every step that asks a model is given."""
@@ -189,8 +215,9 @@ class _Follower:
     def _vary(self, wanted: Vary) -> None:
         from veridical.variation import proposers
         from veridical.variation.builder import vary
-        from veridical.variation.filters import Settings
+        from veridical.variation.judging import chosen_judge
         from veridical.variation.problems import named_suite, read_files
+        from veridical.variation.settings import Settings
         from veridical.variation.tagging import load_tagger
 
         path = self.out / wanted.writes
@@ -206,6 +233,7 @@ class _Follower:
             seeds,
             proposers=loaded,
             tagger=tagger,
+            judge=chosen_judge(wanted.judge or None, self.progress),
             out=path,
             settings=Settings(min_ratio=wanted.min_ratio, max_variants=wanted.max_variants, seed=self.given.seed),
             limit=self.given.limit,

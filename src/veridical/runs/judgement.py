@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from itertools import chain
 from pathlib import Path
 from typing import Protocol
@@ -113,6 +113,11 @@ class Judgement:
     def seed(self) -> int:
         """The seed of every draw: the first run's."""
         return self.runs[0].manifest.settings.seed
+
+    @property
+    def _bases(self) -> dict[str, str]:
+        """By a model's name, what it was fine-tuned from."""
+        return {run.name: run.manifest.model.base for run in self.runs if run.manifest.model.base}
 
     @cached_property
     def suites(self) -> tuple[Suite, ...]:
@@ -235,7 +240,7 @@ class Judgement:
             frame = only(responses, pl.col("suite") == suite.name)
             coverage = _coverage(frame)
             for items, part in coverage.items():
-                yield from self._measures(judge, narrow(suite, items), part)
+                yield from self._measures(partial(judge, bases=self._bases), narrow(suite, items), part)
             if not measure_set(suite.measures).graded:
                 yield from judge_baselines(suite, level=self.level, draws=self.draws, seed=self.seed)
             yield from chance_levels(suite)

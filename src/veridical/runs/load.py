@@ -22,6 +22,7 @@ from veridical.runs.manifest import NAME, Manifest, SuiteEntry, is_run, read_man
 from veridical.runs.plan import FULL, MODES
 from veridical.runs.provenance import UNKNOWN
 from veridical.runs.readouts import StoredReadout, read_readouts
+from veridical.runs.reruns import rerun_names
 from veridical.runs.store import (
     ASKS,
     ITEMS_NAME,
@@ -230,6 +231,8 @@ def _check_same_suites(runs: Sequence[Run]) -> None:
         for entry in run.manifest.suites:
             other = seen.setdefault(entry.name, run)
             first = next(e for e in other.manifest.suites if e.name == entry.name)
+            if run.manifest.imported is not None and other.manifest.imported is not None:
+                continue  # items are compared by their content, whatever the version and the examples
             if first != entry and not _may_be_one(first, entry):
                 raise UserError(
                     f"{other.path} and {run.path} hold different contents of suite {entry.name!r} (versions "
@@ -253,8 +256,12 @@ def _told_apart(runs: Sequence[Run]) -> list[Run]:
         named.setdefault(run.manifest.model.name, []).append(run)
     apart: dict[Path, Run] = {}
     for name, same in named.items():
-        dtypes = {run.manifest.model.fingerprint.get("dtype", "") for run in same}
         digests = {run.manifest.model.digest for run in same}
+        if len(digests) > 1 and all(run.manifest.imported is not None for run in same):
+            told = rerun_names(name, [run.manifest for run in same])
+            apart |= {run.path: replace(run, name=own) for run, own in zip(same, told, strict=True)}
+            continue
+        dtypes = {run.manifest.model.fingerprint.get("dtype", "") for run in same}
         _check_same_limits(same)
         for run in same:
             dtype = run.manifest.model.fingerprint.get("dtype", "")

@@ -31,7 +31,8 @@ class ModelEntry(Part):
 
     `probes` holds the fields of `veridical.engine.probes.Probes` as found when the run was begun; None where the
     model has no probes. `unused_weights` and `remarks` are those of `veridical.models.protocol.LoadingNotes`;
-    `warnings` are what libraries warned of while the model was loaded and asked.
+    `warnings` are what libraries warned of while the model was loaded and asked. `base` names the model that it was
+    fine-tuned from, "" where nobody said.
     """
 
     name: str
@@ -42,6 +43,7 @@ class ModelEntry(Part):
     unused_weights: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    base: str = ""
 
     def heard(self, warnings: Iterable[str]) -> ModelEntry:
         """The entry with further warnings, each once."""
@@ -174,8 +176,10 @@ def extended(folder: Path, stored: Manifest, wanted: Manifest) -> Manifest:
     suites = {entry.name: entry for entry in (*stored.suites, *wanted.suites)}
     described = [call.model_dump(exclude={"created"}) for call in stored.calls]
     new_calls = tuple(c for c in wanted.calls if c.model_dump(exclude={"created"}) not in described)
+    model = stored.model.heard(wanted.model.warnings)
+    model = model.model_copy(update={"base": wanted.model.base or model.base})
     parts: dict[str, object] = {"suites": tuple(suites.values()), "settings": settings}
-    parts |= {"calls": (*stored.calls, *new_calls), "model": stored.model.heard(wanted.model.warnings)}
+    parts |= {"calls": (*stored.calls, *new_calls), "model": model}
     return stored.model_copy(update=parts)
 
 

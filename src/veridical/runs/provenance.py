@@ -84,6 +84,7 @@ class Imported(Part):
 
     harness: str
     version: str = ""
+    date: str = ""
     files: tuple[SourceFile, ...] = ()
     tasks: tuple[Task, ...] = ()
     left_out: tuple[LeftOut, ...] = ()

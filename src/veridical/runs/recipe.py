@@ -32,6 +32,8 @@ class Model(Frozen):
     `name` is as the command line spells it; a model behind an API, which is not asked here, has the name that its
     provider gives it. `family` and `billions` (of parameters) are what analyses of validity control for. `ours` marks
     a checkpoint that the paper does not name: its family or size is the paper's, or the whole of it is our choice.
+    `base` names the model that a fine-tuned one was made from, as a proposer is named: its variants are its home.
+    `classifies` says that it is a sequence classifier, which its name does not tell before it is loaded.
     """
 
     name: Name
@@ -39,6 +41,8 @@ class Model(Frozen):
     billions: Annotated[Decimal | None, NOTHING] = Field(default=None, gt=0, allow_inf_nan=False)
     api: Truth = False
     ours: Truth = False
+    base: str = ""
+    classifies: Truth = False
 
     @field_validator("name", mode="before")
     @classmethod
@@ -60,7 +64,8 @@ Names = Annotated[tuple[Name, ...], Field(min_length=1)]
 class Ask(Frozen):
     """Suites put to the models: one call of `run`. With `data`, the user's file (--data) stands in for the items.
 
-    `suites` are built-in suites and benchmarks, or what an earlier step `vary` wrote.
+    `suites` are built-in suites and benchmarks, or what an earlier step `vary` wrote. With `classify` beside other
+    modes, sequence classifiers are asked in that and language models in the others.
     """
 
     suites: Names
@@ -98,13 +103,14 @@ class Readout(Frozen):
 class Vary(Frozen):
     """Seeds and their variants, written to `writes` in the study's folder.
 
-    The seeds are those of `suite`, or of the user's file (--data) where none is named.
+    The seeds are those of `suite`, or of the user's file (--data) where none is named. `judge` is `veridical vary`'s.
     """
 
     proposers: Names
     suite: str = ""
     min_ratio: Decimal = Field(default=1.0, ge=0)
     max_variants: Whole = Field(default=20, ge=1)
+    judge: str = ""
     writes: Annotated[str, StringConstraints(pattern=r"^[\w.-]+\.jsonl$")] = "variants.jsonl"
 
 

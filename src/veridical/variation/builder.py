@@ -16,13 +16,13 @@ from itertools import islice
 from pathlib import Path
 
 from veridical.errors import UserError
-from veridical.items import Factor, Item, digest
+from veridical.items import Factor, Item
 from veridical.outputs import regular_target
 from veridical.runs.files import replace
 from veridical.runs.progress import Progress, Silent
+from veridical.variation.drawing import draw
 from veridical.variation.filters import (
     Pair,
-    Settings,
     Variant,
     fill_all,
     make_variant,
@@ -31,9 +31,11 @@ from veridical.variation.filters import (
     tag_filled,
     tagged_alike,
 )
-from veridical.variation.layout import frame, lines, proposed_by, with_factors
+from veridical.variation.judging import Judge, judged
+from veridical.variation.layout import frame, lines, proposed_by, told_gain, with_factors
 from veridical.variation.protocol import Proposal, Proposer, Slot
 from veridical.variation.seeds import SEED_GROUPING, Seed, Seeds
+from veridical.variation.settings import Settings
 from veridical.variation.stages import Stages
 from veridical.variation.tagging import Tagger, Tokens
 from veridical.variation.targets import Target, find_targets
@@ -57,6 +59,10 @@ class Varied:
     by_word_class: dict[str, int]
     by_proposer: dict[str, int]
     """With those that another proposer proposed as well."""
+    targets: int = 0
+    """Words to replace, of all seeds."""
+    repeated_targets: int = 0
+    """Those that stand more than once in a text of their seed."""
 
     @property
     def mean_variants(self) -> float:
@@ -77,6 +83,7 @@ def vary(
     proposers: Sequence[Proposer],
     tagger: Tagger,
     out: Path,
+    judge: Judge | None = None,
     settings: Settings | None = None,
     limit: int | None = None,
     progress: Progress | None = None,
@@ -84,6 +91,7 @@ def vary(
     """Make the variants of the first `limit` seeds (all without one), and write them with their seeds to `out`.
 
     Each proposer makes variants of its own, at most `settings.max_variants` a seed; what several make is one variant.
+    A `judge` bounds how much less likely a text may become, and ranks what is left (`veridical.variation.judging`).
     The counts go to `stages_path(out)`. Equal seeds, probabilities, tags and settings give the same bytes.
     Raises UserError where there are no seeds, where two proposers have one name, and where `out` cannot be written.
     """
@@ -94,7 +102,7 @@ def vary(
         regular_target(path)
     settings, progress, stages = settings or Settings(), progress or Silent(), Stages()
     ids, total = _all_ids(seeds, stages, limit)
-    run = _Run(seeds, tuple(proposers), tagger, settings, stages, ids, dict.fromkeys(names, 0))
+    run = _Run(seeds, tuple(proposers), tagger, judge, settings, stages, ids, dict.fromkeys(names, 0), Counter())
     counts: Counter[str] = Counter()
     groupings = [SEED_GROUPING, *([seeds.grouping] if seeds.grouping else [])]
     header = frame(seeds, names, settings)
@@ -109,7 +117,15 @@ def vary(
         writer.finish()
     by_class = {name: counts[name] for name in ("noun", "verb", "adjective", "adverb")}
     varied = Varied(
-        out, stages, counts["seeds"], counts["with variants"], sum(by_class.values()), by_class, run.by_proposer
+        out,
+        stages,
+        counts["seeds"],
+        counts["with variants"],
+        sum(by_class.values()),
+        by_class,
+        run.by_proposer,
+        run.targets["all"],
+        run.targets["repeated"],
     )
     _write_stages(varied, run, limit)
     return varied
@@ -151,10 +167,12 @@ class _Run:
     seeds: Seeds
     proposers: tuple[Proposer, ...]
     tagger: Tagger
+    judge: Judge | None
     settings: Settings
     stages: Stages
     ids: set[int]
     by_proposer: dict[str, int]
+    targets: Counter[str]
 
     def varied(self, seeds: Iterable[Seed]) -> Iterator[tuple[Seed, list[Variant]]]:
         """Every seed, with what its suite says of it, and its variants."""
@@ -179,7 +197,9 @@ class _Run:
     def _chunk(self, chunk: Sequence[Seed]) -> Iterator[tuple[Seed, list[Variant]]]:
         texts = list(dict.fromkeys(text for seed in chunk for text in seed.texts))
         tokens = dict(zip(texts, self.tagger.tag(texts), strict=True))
-        targets = [find_targets(seed, tokens, self.seeds.design, self.stages) for seed in chunk]
+        targets = [find_targets(seed, tokens, self.seeds.design, self.stages, self.settings.tag) for seed in chunk]
+        every = [target for found in targets for target in found]
+        self.targets.update(all=len(every), repeated=sum(target.repeated for target in every))
         found = [self._proposed(proposer, chunk, targets, tokens) for proposer in self.proposers]
         for position, seed in enumerate(chunk):
             own = {proposer.name: made[position] for proposer, made in zip(self.proposers, found, strict=True)}
@@ -193,13 +213,14 @@ class _Run:
         pairs = [self._plausible(*of_seed, proposals, tokens) for of_seed in zip(chunk, targets, strict=True)]
         flat = [pair for found in pairs for pair in found]
         filled = fill_all(flat, tokens)
-        alike = set(tagged_alike(flat, filled, tag_filled(filled, self.tagger), self.stages))
+        alike = set(tagged_alike(flat, filled, tag_filled(filled, self.tagger), self.stages, self.settings.tag))
         dropped = self.seeds.design.dropped_factors
         made = [
             [make_variant(seed, pair, filled[pair], dropped) for pair in found if pair in alike]
             for seed, found in zip(chunk, pairs, strict=True)
         ]
-        return [self._keeping(seed, variants) for seed, variants in zip(chunk, made, strict=True)]
+        kept = [self._keeping(seed, variants) for seed, variants in zip(chunk, made, strict=True)]
+        return kept if self.judge is None else judged(chunk, kept, self.judge, self.settings, self.stages)
 
     def _proposals(self, proposer: Proposer, targets: Sequence[Target]) -> dict[Slot, Proposal]:
         slots = list(dict.fromkeys(slot for target in targets for slot in target.slots))
@@ -236,7 +257,7 @@ class _Run:
             new = self.stages.sift("no problem of the file", "replacements", variants, self._is_new)
             fresh[name] = set(map(str, new))
             for variant in self._drawn(seed, new):
-                chosen.setdefault(str(variant), variant)
+                chosen.setdefault(str(variant), told_gain(variant))
         self.ids.update(int(item.id, 16) for variant in chosen.values() for item in variant.items)
         for name, keys in fresh.items():
             self.by_proposer[name] += sum(len(variant.items) for key, variant in chosen.items() if key in keys)
@@ -249,12 +270,7 @@ class _Run:
 
     def _drawn(self, seed: Seed, variants: list[Variant]) -> list[Variant]:
         most = self.settings.max_variants
-        # By a hash, not by a generator's stream: what is drawn depends on the seed's own variants alone.
-        own = [item.id for item in seed.items]
-        ranked = sorted(
-            variants, key=lambda v: digest([self.settings.seed, own, v.target.form, v.replacement], length=32)
-        )
-        drawn = {str(variant) for variant in ranked[:most]}
+        drawn = set(map(str, draw(variants, most, self.settings.seed, [item.id for item in seed.items])))
         return self.stages.sift(
             f"at most {most} a seed", "replacements", variants, lambda variant: str(variant) in drawn
         )
@@ -264,20 +280,31 @@ class _Run:
         return len(ids) == len(variant.items) and not ids & self.ids
 
 
+def _judge_record(run: _Run) -> dict[str, object] | None:
+    if run.judge is None:
+        return None
+    return {"name": run.judge.name, "fingerprint": run.judge.fingerprint, "max_drop": run.settings.max_drop}
+
+
 def _write_stages(varied: Varied, run: _Run, limit: int | None) -> None:
+    settings = {**asdict(run.settings), "limit": limit}
     document = {
         "schema": SCHEMA,
         "veridical": version("veridical"),
         "source": run.seeds.source,
         "notes": list(run.seeds.notes),
         "proposers": [{"name": found.name, "fingerprint": found.fingerprint} for found in run.proposers],
+        "judge": _judge_record(run),
         "tagger": run.tagger.name,
-        "settings": {**asdict(run.settings), "limit": limit},
+        "same_tag": run.settings.tag,
+        "settings": {name: value for name, value in settings.items() if name not in ("tag", "max_drop")},
         "seeds": varied.seeds,
         "seeds_with_variants": varied.seeds_with_variants,
         "variants": varied.variants,
         "variants_by_word_class": varied.by_word_class,
         "variants_by_proposer": varied.by_proposer,
+        "targets": varied.targets,
+        "repeated_targets": varied.repeated_targets,
         "stages": [stage.record() for stage in varied.stages],
         "nothing_left": varied.stages.warnings(),
     }

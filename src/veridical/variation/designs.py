@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
-from importlib import import_module
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from veridical.errors import UserError
 from veridical.items import Item, Suite
+from veridical.variation.dictionary import MASS, forms_of_verb, inflections, is_count_noun
 from veridical.variation.persons import fits, gender_of
-from veridical.variation.tagging import WORD_CLASSES
 from veridical.variation.words import form
 
 if TYPE_CHECKING:
@@ -56,6 +53,10 @@ class Design:
     dropped_factors: frozenset[str] = frozenset()
 
 
+def _leaves_compounds(seed: Seed, variant: Variant) -> bool:
+    return not variant.target.compound
+
+
 # --- the imperfective suites: telicity stays
 
 
@@ -86,7 +87,7 @@ def _brings_no_form_of_the_verb(seed: Seed, variant: Variant) -> bool:
 
 
 def _keeps_count_nouns(seed: Seed, variant: Variant) -> bool:
-    return variant.target.tag != "NN" or variant.target.form in _MASS or is_count_noun(variant.replacement)
+    return variant.target.tag != "NN" or variant.target.form in MASS or is_count_noun(variant.replacement)
 
 
 def _keeps_bare_masses(seed: Seed, variant: Variant) -> bool:
@@ -122,40 +123,7 @@ def _imperfective_faults(seed: Seed, items: tuple[Item, ...]) -> Iterator[str]:
 
 def _verb_forms(seed: Seed) -> frozenset[str]:
     verbs = {str(item.factors["verb"]) for item in seed.items if "verb" in item.factors}
-    return frozenset().union(*(_forms_of_verb(verb) for verb in verbs))
-
-
-def _lemminflect() -> Any:
-    try:
-        return import_module("lemminflect")
-    except ModuleNotFoundError as error:
-        raise UserError(
-            "lemminflect, which knows how words are inflected, is missing: pip install 'veridical[vary]'"
-        ) from error
-
-
-@lru_cache(maxsize=1024)
-def _forms_of_verb(verb: str) -> frozenset[str]:
-    known: Mapping[str, tuple[str, ...]] = _lemminflect().getAllInflections(verb, "VERB")
-    return frozenset({form(verb), *(form(found) for forms in known.values() for found in forms)})
-
-
-# Nouns that are a mass more often than a thing, though most have a plural: no dictionary at hand says which.
-_MASS_WORDS = """
-air alcohol art beef beer blood bread butter cash cement cheese chocolate clay cloth clothing coal coffee concrete
-corn cotton cream dirt dust energy equipment fabric flesh flour fog food fuel fur furniture gas gold grain grass
-gravel hair hay heat homework ice information ink iron jewelry juice knowledge lace laughter leather liquor luggage
-lunch machinery meat medicine metal milk money mud music news oil paint paper pasta plastic poetry pork powder rain
-rice rubber salt sand shade silence silk silver smoke snow soap soil space steam steel straw stuff sugar sunlight
-tea timber time tobacco traffic trash water wax weather wheat whiskey wind wine wood wool work
-"""
-_MASS = frozenset(_MASS_WORDS.split())
-
-
-@lru_cache(maxsize=4096)
-def is_count_noun(word: str) -> bool:
-    """Whether a singular noun is a count noun: the inflector's dictionary has its plural, and it is no usual mass."""
-    return word not in _MASS and bool(_lemminflect().getAllInflections(word, "NOUN").get("NNS"))
+    return frozenset().union(*(forms_of_verb(verb) for verb in verbs))
 
 
 # --- evidence: one statement, word for word, under both targets
@@ -165,17 +133,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 def _no_other_inflection(seed: Seed, target: Target) -> bool:
     """The label rests on what is the same thing in several fields: where one says `warden`, another `wardens`."""
-    others = _inflections(target.form, target.word_class) - {target.form}
+    others = inflections(target.form, target.word_class) - {target.form}
     return not any(form(word) in others for text in seed.texts for word in _WORD.findall(text))
-
-
-@lru_cache(maxsize=4096)
-def _inflections(word: str, word_class: str) -> frozenset[str]:
-    inflector = _lemminflect()
-    kind = next(tag for tag, name in WORD_CLASSES.items() if name == word_class)
-    lemmas = inflector.getAllLemmas(word, kind).get(kind, (word,))
-    known = [forms for lemma in lemmas for forms in inflector.getAllInflections(lemma, kind).values()]
-    return frozenset(form(found) for forms in known for found in forms)
 
 
 # "an accident", "40 percent", "three kilos of rice": what is counted or measured is no longer what it was.
@@ -219,7 +178,9 @@ _PRONOUNS = VariantRule("persons and genders as the pronouns have them", _fits_t
 _COUNT_NOUNS = VariantRule("a singular count noun stays one", _keeps_count_nouns)
 _BARE_MASSES = VariantRule("a mass without an article stays one", _keeps_bare_masses)
 
-PROBLEMS = Design(sides=(("premise",), ("hypothesis",)), variant_rules=(_BARE_MASSES,))
+_COMPOUNDS = VariantRule("no part of a compound of several words", _leaves_compounds)
+
+PROBLEMS = Design(sides=(("premise",), ("hypothesis",)), variant_rules=(_BARE_MASSES, _COMPOUNDS, _PRONOUNS))
 """Premise and hypothesis, each problem by itself."""
 
 DESIGNS: dict[str, Design] = {
@@ -264,4 +225,4 @@ DESIGNS: dict[str, Design] = {
 
 def design_of(suite: Suite) -> Design:
     first, second = suite.pair
-    return DESIGNS.get(suite.measures, Design(sides=((first,), (second,)), variant_rules=(_BARE_MASSES,)))
+    return DESIGNS.get(suite.measures, replace(PROBLEMS, sides=((first,), (second,))))

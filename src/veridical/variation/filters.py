@@ -6,38 +6,25 @@ tags in the filled sentence, the casing and the articles, the ratio that loosens
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from veridical.items import Factor, Item
+from veridical.variation.dictionary import is_listed
+from veridical.variation.filling import Filled, fill
+from veridical.variation.pieces import PIECES
 from veridical.variation.protocol import Candidate, Proposal, Slot
 from veridical.variation.seeds import Seed
+from veridical.variation.settings import Settings, TagEquality
 from veridical.variation.stages import Stages
-from veridical.variation.tagging import Tagger, Token, Tokens
+from veridical.variation.tagging import Tagger, Tokens
 from veridical.variation.targets import Target
-from veridical.variation.words import OPENING, article, cased, casing, form, is_word
+from veridical.variation.words import casing, form, is_word
 
 DIGITS = 4
 """Significant digits of the probabilities that are stored."""
-_ARTICLE_TAGS = frozenset({"DT", "DET"})
-_PLURALS = frozenset({"NNS", "NNPS"})
-_APOSTROPHES = ("'", "\u2019")
-_QUOTES = frozenset({"'", "\u2018", "`"})
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Of the filters. A replacement r of a word o is kept where P(r) > min_ratio · P(o) and P(r) >= min_probability.
-
-    `seed` draws the variants of a seed that has more than `max_variants`.
-    """
-
-    top: int = 100
-    min_probability: float = 0.001
-    min_ratio: float = 1.0
-    max_variants: int = 20
-    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +48,14 @@ class Pair:
         """The occurrence that speaks least for the replacement, by the ratio of the two probabilities."""
         return min(self.odds, key=lambda odds: odds.replacement / odds.original if odds.original else float("inf"))
 
+    @property
+    def log_odds(self) -> float:
+        """Log of P(r) / P(o) at the worst occurrence; infinite where the word has no probability at all."""
+        worst = self.worst
+        return math.log(worst.replacement / worst.original) if worst.original else math.inf
+
     def __str__(self) -> str:
         return f"{self.target} > {self.replacement}"
-
-
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """A text with the replacement in it; `spans` are its characters there, one a slot."""
-
-    text: str
-    spans: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +64,18 @@ class Variant:
 
     pair: Pair
     items: tuple[Item, ...]
+    gain: float | None = None
+    """What a judge makes of it: the change of a text's log-likelihood (natural log) where that falls most."""
+
+    @property
+    def rank(self) -> float:
+        """Log of the odds ratio under the model, proposer or judge, that likes it less; 0 without a judge.
+
+        Not their sum: that a proposer likes it much says little, since it sees a gap alone (AUC of .43 for fluency as
+        read, where the judge's has .82: docs/variation.md).
+        """
+        # Rounded: sums in another order differ in later digits, and would turn near ties.
+        return 0.0 if self.gain is None else round(min(self.pair.log_odds, self.gain), 2)
 
     @property
     def target(self) -> Target:
@@ -148,7 +145,7 @@ def plausible(pairs: Sequence[Pair], seed_words: frozenset[str], settings: Setti
     least, ratio = settings.min_probability, settings.min_ratio
     rules: tuple[tuple[str, Callable[[Pair], bool]], ...] = (
         (f"P(r) >= {least:g}", lambda pair: all(odds.replacement >= least for odds in pair.odds)),
-        ("a whole word of letters", lambda pair: is_word(pair.replacement)),
+        ("a whole word of letters", lambda pair: is_word(pair.replacement) and pair.replacement not in PIECES),
         ("not in the texts yet", lambda pair: pair.replacement not in seed_words),
         (
             f"P(r) > {'' if ratio == 1 else f'{ratio:g} '}P(o)",
@@ -161,64 +158,18 @@ def plausible(pairs: Sequence[Pair], seed_words: frozenset[str], settings: Setti
     return kept
 
 
-def fill(text: str, tokens: Tokens, target: Target, replacement: str) -> Filled:
-    """The text with every occurrence replaced, cased as the word was, its article and its possessive repaired."""
-    edits: list[tuple[int, int, str, bool]] = []
-    for slot in target.slots:
-        if slot.text != text:
-            continue
-        new = cased(replacement, casing(slot.word))
-        # spaCy has tokens of white space, and of the marks that open a quotation: `a "unicorn"`.
-        before = next((t for t in reversed(tokens) if t.stop <= slot.start and t.text.strip().strip(OPENING)), None)
-        if before is not None and (repaired := _repaired(before, slot, new)):
-            edits.append((before.start, before.stop, repaired, False))
-        edits.append((slot.start, slot.stop, new, True))
-        after = next((t for t in tokens if t.start == slot.stop), None)
-        if after is not None and (clitic := _possessive(after, tokens, target, slot, new)) != after.text:
-            edits.append((after.start, after.stop, clitic, False))
-    parts: list[str] = []
-    spans: list[tuple[int, int]] = []
-    end = length = 0
-    for start, stop, new, counts in sorted(edits):
-        length += start - end + len(new)
-        parts += [text[end:start], new]
-        if counts:
-            spans.append((length - len(new), length))
-        end = stop
-    return Filled("".join([*parts, text[end:]]), tuple(spans))
-
-
-def _repaired(before: Token, slot: Slot, new: str) -> str:
-    """The article that the new word needs, where the one before it is another; "" where there is none to repair."""
-    found, wanted = before.text.lower(), article(new)
-    if found not in ("a", "an") or found == wanted or before.tag not in _ARTICLE_TAGS:
-        return ""
-    if before.stop == slot.start or slot.text[before.stop : slot.start].strip().strip(OPENING):
-        return ""
-    # "A" alone does not say whether all is in capitals; the word does.
-    capitals = before.text.isupper() and casing(slot.word) == "upper"
-    return cased(wanted, "upper" if capitals else "title" if before.text[0].isupper() else "lower")
-
-
-def _possessive(after: Token, tokens: Tokens, target: Target, slot: Slot, new: str) -> str:
-    """What stands behind the new word, where it is a possessive: `'s`, or `'` behind the s of a plural.
-
-    A singular in s has either (`the boss'`, `the boss's`) and keeps what it has.
-    """
-    bare, in_s = after.text in _APOSTROPHES, new.lower().endswith("s")
-    quoted = any(token.text in _QUOTES for token in tokens if token.start < slot.start)
-    # `'s` may be a verb, which its tag says; what closes a quotation may have any tag.
-    if quoted if bare else after.tag != "POS" or not after.text.startswith(_APOSTROPHES):
-        return after.text
-    if in_s and (bare or target.tag in _PLURALS):
-        return after.text[0]
-    return after.text if not bare else after.text + ("S" if casing(slot.word) == "upper" else "s")
-
-
 def tagged_alike(
-    pairs: Sequence[Pair], filled: Mapping[Pair, Mapping[str, Filled]], tags: Mapping[str, Tokens], stages: Stages
+    pairs: Sequence[Pair],
+    filled: Mapping[Pair, Mapping[str, Filled]],
+    tags: Mapping[str, Tokens],
+    stages: Stages,
+    equality: TagEquality = "fine",
 ) -> list[Pair]:
-    """The pairs whose replacement is one token, of the word's class and fine tag, wherever it is filled in."""
+    """The pairs whose replacement is one token, of the word's class and fine tag, wherever it is filled in.
+
+    The class is the tagger's in the sentence, and the dictionary must know the word in it: names in lower case
+    (`churchill`) are tagged as nouns. With the equality `coarse` the class is enough.
+    """
 
     def read(pair: Pair) -> list[tuple[str, str]]:
         """(fine tag, class) of the replacement at every occurrence; empty where it is no token."""
@@ -232,13 +183,16 @@ def tagged_alike(
         return f"{pair} ({', '.join(dict.fromkeys(tag or 'no token' for tag, _ in read(pair)))})"
 
     def same_class(pair: Pair) -> bool:
-        return all(word_class == pair.target.word_class for _, word_class in read(pair))
+        wanted = pair.target.word_class
+        return all(found == wanted for _, found in read(pair)) and is_listed(pair.replacement, wanted)
 
     def same_tag(pair: Pair) -> bool:
         return all(tag == pair.target.tag for tag, _ in read(pair))
 
     kept = stages.sift("same word class in the sentence", "replacements", pairs, same_class, show)
-    return stages.sift("same fine tag in the sentence", "replacements", kept, same_tag, show)
+    if equality == "fine":
+        kept = stages.sift("same fine tag in the sentence", "replacements", kept, same_tag, show)
+    return kept
 
 
 def fill_all(pairs: Sequence[Pair], tokens: Mapping[str, Tokens]) -> dict[Pair, dict[str, Filled]]:

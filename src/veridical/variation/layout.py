@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from veridical.items import Factor, Item, Suite
 from veridical.suites.files import Membership
-from veridical.variation.filters import Settings, Variant
+from veridical.variation.filters import Variant
 from veridical.variation.seeds import SEED_GROUPING, Seed, Seeds
+from veridical.variation.settings import Settings
 
 
 def with_factors(item: Item, factors: Mapping[str, Factor]) -> Item:
@@ -23,7 +25,14 @@ def proposed_by(variant: Variant, names: Sequence[str]) -> Variant:
     count for one of them and not for the others.
     """
     told: dict[str, Factor] = {"proposer": names[0]} if len(names) == 1 else {"proposers": ", ".join(names)}
-    return Variant(variant.pair, tuple(with_factors(item, told) for item in variant.items))
+    return replace(variant, items=tuple(with_factors(item, told) for item in variant.items))
+
+
+def told_gain(variant: Variant) -> Variant:
+    """The variant, told what it gains in log-likelihood, where a judge read it."""
+    if variant.gain is None:
+        return variant
+    return replace(variant, items=tuple(with_factors(item, {"judge_gain": variant.gain}) for item in variant.items))
 
 
 def lines(seed: Seed, variants: Sequence[Variant], grouping: str) -> Iterator[tuple[Item, list[Membership]]]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from veridical.errors import UserError
-from veridical.items import Choice, Item, Suite
+from veridical.items import Choice, Factor, Item, Suite
 from veridical.suites.files import SCHEMA, read_suite
 from veridical.suites.registry import BUILT_IN, benchmarks, load
+from veridical.variation.annotators import agreement
 from veridical.variation.designs import PROBLEMS
 from veridical.variation.seeds import Seed, Seeds, suite_seeds
 from veridical.variation.stages import Stages
@@ -206,11 +207,14 @@ class _Problems:
                 f"labels of entailment have other names, give --label-name {label!r}=LABEL for each, with LABEL one of "
                 f"{', '.join(LABELS)}; problems with other labels are written as a suite file (docs/suite-files.md)"
             )
+        factors: dict[str, Factor] = {"source": self._source, "label": self._label_name(label, gold)}
+        if agreed := agreement(row.values, label):
+            factors["agreement"] = agreed
         return Item(
             fields=texts,
             choices=choices,
             gold=gold,
-            factors={"source": self._source, "label": self._label_name(label, gold)},
+            factors=factors,
             name=name or f"{self._source}:{row.line}",
         )
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from veridical.variation.pieces import is_piece
 from veridical.variation.protocol import Slot
+from veridical.variation.settings import TagEquality
 from veridical.variation.stages import Stages
 from veridical.variation.tagging import Token, Tokens
 from veridical.variation.words import begins_sentence, casing, form, is_word
@@ -24,6 +26,9 @@ _WITHIN_A_PHRASE = frozenset({"JJ", "JJR", "JJS", "NN", "NNP", "VBG", "VBN", "HY
 _DETERMINERS = frozenset({"DT", "PDT", "WDT", "PRP$", "WP$", "POS", "CD"})
 _AFTER_A_PART = frozenset({"NN", "NNS", "NNP", "NNPS", "HYPH", "POS"})
 """What stands behind a noun that is a part of another's phrase."""
+_BEFORE_A_MODIFIER = frozenset({"IN", "DT", "JJ", "PRP$"})
+_VERB_TAGS = ("VB", "MD")
+_NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 _CLITICS = frozenset({"'s", "\u2019s"})
 
 
@@ -31,7 +36,8 @@ _CLITICS = frozenset({"'s", "\u2019s"})
 class Target:
     """A word to replace: its form in lower case, its one fine tag, its class, and everywhere that it stands free.
 
-    `bare` says that it is a singular noun that stands somewhere without an article or what takes its place.
+    `bare` says that it is a singular noun that stands somewhere without an article or what takes its place, `compound`
+    that it somewhere is part of a compound written in several words (`X-ray machine`, `circle of friends`).
     """
 
     form: str
@@ -39,6 +45,12 @@ class Target:
     word_class: str
     slots: tuple[Slot, ...]
     bare: bool = False
+    compound: bool = False
+
+    @property
+    def repeated(self) -> bool:
+        """Whether it stands more than once in a text: the replacement must fit there every time."""
+        return len({slot.text for slot in self.slots}) < len(self.slots)
 
     def __str__(self) -> str:
         return f"{self.form} ({self.tag})"
@@ -53,10 +65,15 @@ class _Found:
     free: bool
     takes_plural: bool
     bare: bool
+    compound: bool
 
 
-def find_targets(seed: Seed, tokens: Mapping[str, Tokens], design: Design, stages: Stages) -> list[Target]:
+def find_targets(
+    seed: Seed, tokens: Mapping[str, Tokens], design: Design, stages: Stages, equality: TagEquality = "fine"
+) -> list[Target]:
     """The targets of a seed, in the order of its texts. Every rule is a stage, which counts the seed's words.
+
+    With the equality `coarse` the occurrences of a word share its class, and may have several fine tags.
 
     An occurrence inside a compound, a hyphenated word or a contraction is none of the word's: it stays as it is.
     """
@@ -66,7 +83,14 @@ def find_targets(seed: Seed, tokens: Mapping[str, Tokens], design: Design, stage
             if is_word(token.text):
                 slot = Slot(text, token.start, token.stop)
                 where = (text, tokens[text], position)
-                occurrence = _Found(slot, token, _stands_free(*where), _takes_plural(*where), _is_bare(*where[1:]))
+                occurrence = _Found(
+                    slot,
+                    token,
+                    _stands_free(*where),
+                    _takes_plural(*where),
+                    _is_bare(*where[1:]),
+                    _is_compound(*where[1:]),
+                )
                 found.setdefault(form(token.text), []).append(occurrence)
     first, second = (seed.side(fields) for fields in design.sides)
 
@@ -89,7 +113,10 @@ def find_targets(seed: Seed, tokens: Mapping[str, Tokens], design: Design, stage
     agreeing = stages.sift(
         "no singular with a plural verb", "words", usual, lambda w: not any(o.takes_plural for o in w[1]), _show
     )
-    tagged = stages.sift("one fine tag at every occurrence", "words", agreeing, lambda w: _one_tag(w[1]), _show)
+    if equality == "fine":
+        tagged = stages.sift("one fine tag at every occurrence", "words", agreeing, lambda w: _one_tag(w[1]), _show)
+    else:
+        tagged = stages.sift("one word class at every occurrence", "words", agreeing, lambda w: _one_class(w[1]), _show)
     targets = [
         Target(
             word,
@@ -97,6 +124,7 @@ def find_targets(seed: Seed, tokens: Mapping[str, Tokens], design: Design, stage
             occurrences[0].token.word_class,
             tuple(o.slot for o in occurrences),
             any(o.bare for o in occurrences),
+            any(o.compound for o in occurrences),
         )
         for word, occurrences in tagged
     ]
@@ -135,6 +163,35 @@ def _is_bare(tokens: Tokens, position: int) -> bool:
     return not (first and tokens[first - 1].tag in _DETERMINERS)
 
 
+def _is_compound(tokens: Tokens, position: int) -> bool:
+    """Whether a word's sense may be one with its neighbour's, so that it is not to be replaced alone.
+
+    That is a noun beside a noun (`X-ray machine`) or before `of` (`circle of friends`), and a participle that is read
+    as the first part of a noun (`by revolving funds`) with its noun.
+    """
+    if not any(token.tag.startswith(_VERB_TAGS) for token in tokens):
+        return False  # the tagger took the verb for a noun (`A DOG sleeps.`), or there is none
+    if tokens[position].tag in _NOUNS:
+        following = tokens[position + 1 : position + 2]
+        beside = (*tokens[max(0, position - 1) : position], *following)
+        if any(token.tag in _NOUNS for token in beside) or any(token.text.lower() == "of" for token in following):
+            return True
+        return position > 0 and _is_modifier(tokens, position - 1)
+    return _is_modifier(tokens, position)
+
+
+def _is_modifier(tokens: Tokens, position: int) -> bool:
+    """Whether a participle in `ing` stands between a preposition, determiner or adjective and a noun."""
+    around = (*tokens[max(0, position - 1) : position], *tokens[position + 1 : position + 2])
+    if tokens[position].tag != "VBG" or len(around) < 2:
+        return False
+    return around[0].tag in _BEFORE_A_MODIFIER and around[1].tag in _NOUNS
+
+
+def _one_class(occurrences: list[_Found]) -> bool:
+    return len({o.token.word_class for o in occurrences}) == 1 and bool(occurrences[0].token.word_class)
+
+
 def _one_tag(occurrences: list[_Found]) -> bool:
     kinds = {(o.token.tag, o.token.word_class) for o in occurrences}
     return len(kinds) == 1 and all(word_class for _, word_class in kinds)
@@ -145,11 +202,13 @@ def _show(word: tuple[str, list[_Found]]) -> str:
 
 
 def _stands_free(text: str, tokens: Tokens, position: int) -> bool:
-    """Whether a token is a word of its own: no part of `guitar-player`, `don't`, `cannot`.
+    """Whether a token is a word of its own: no part of `guitar-player`, `don't`, `don ' t`, `cannot`.
 
     A noun before the clitic of `the dog's` stands free: whatever replaces it takes the clitic as well.
     """
     token = tokens[position]
+    if is_piece(text, token.start, token.stop):
+        return False
     following = tokens[position + 1 : position + 2]
     owns = token.word_class == "noun" and any(
         clitic.start == token.stop and clitic.text.lower() in _CLITICS for clitic in following

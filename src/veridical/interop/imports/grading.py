@@ -88,7 +88,7 @@ def choose(
         if spread.is_grade and (not declared or metric in declared or metric == wanted):
             usable.setdefault(metric, []).append(reading)
     both = [metric for metric in usable if _is_both(metric, spreads)]
-    lower = tuple(sorted(metric for metric in both if is_lower_better(metric, ways)))
+    lower = tuple(sorted(metric for metric in usable if is_lower_better(metric, ways)))
     if wanted is not None:
         if wanted not in usable:
             return None

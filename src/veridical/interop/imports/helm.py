@@ -84,6 +84,8 @@ def _model(folder: Path) -> LoggedModel:
         tasks=[_task(folder, spec, adapter, broken)],
         settings={part: as_text(adapter[part]) for part in _SETTINGS if adapter.get(part) not in (None, "")},
         where=str(folder),
+        size=(folder / STATE).stat().st_size,
+        content=lambda: source_of(folder / STATE).sha256,
     )
 
 

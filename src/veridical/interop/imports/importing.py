@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from veridical.errors import UserError, unknown
 from veridical.interop.imports.every_eval_ever import read_every_eval_ever
+from veridical.interop.imports.answer import Answer
+from veridical.interop.imports.copies import without_copies
 from veridical.interop.imports.helm import read_helm
 from veridical.interop.imports.inspect_log import read_inspect
 from veridical.interop.imports.lighteval import read_lighteval
@@ -23,7 +27,7 @@ from veridical.outputs import keep_apart
 from veridical.runs.files import check_path, slug
 from veridical.runs.manifest import Manifest, ModelEntry, Settings, SuiteEntry, now, write_manifest
 from veridical.runs.progress import Progress, Silent
-from veridical.runs.provenance import Imported, SourceFile, Task
+from veridical.runs.provenance import Imported, LeftOut, SourceFile, Task
 from veridical.runs.study import Study, open_study
 
 READERS: Mapping[str, Callable[[Path], list[LoggedModel]]] = {
@@ -59,6 +63,7 @@ def import_logs(
     *,
     model: str | None = None,
     columns: PredictionColumns | None = None,
+    metric: str | None = None,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Import:
@@ -70,10 +75,13 @@ def import_logs(
         out: the run's folder, a new one. Where the logs are of several models it is a study, with a run in it for each.
         model: what to call the model, in place of the name in the log.
         columns: which column of a table of predictions is what; found by name where None.
+        metric: the harness's score by which answers are judged, in place of their choices or of the one that
+            `veridical.interop.imports.grading` would choose. Tasks that do not have it are judged as without it.
         seed: of the resampling.
         progress: where to tell how far it is; nowhere where None.
 
-    Raises UserError where no log is there, where nothing in it can be judged, or where `out` exists.
+    Raises UserError where no log is there, where nothing in it can be judged, or where `out` exists. Whatever goes
+    wrong, nothing is left behind.
     """
     if harness not in READERS:
         raise unknown("log format", harness, READERS)
@@ -81,29 +89,54 @@ def import_logs(
     check_path(source)
     keep_apart([target], [source])
     tell = progress or Silent()
-    models = _joined(_read(harness, source, columns))
+    models = _joined(without_copies(_read(harness, source, columns)))
     if model is not None:
         if len({one.name for one in models}) > 1:
             names = ", ".join(dict.fromkeys(one.name for one in models))
             raise UserError(f"--model {model}: the logs are of several models ({names}); import them one by one")
         for one in models:
             one.name = model
-    if len(models) > 1 and target.exists() and (not target.is_dir() or any(target.iterdir())):
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UserError(f"{target} exists already: an import goes into a new folder; choose another --out")
+    with _nothing_left(target):
+        _write_all(models, target, metric, seed, tell)
+        study = open_study(target)
+        study.write()
+    return Import(study)
+
+
+def _write_all(models: Sequence[LoggedModel], target: Path, metric: str | None, seed: int, tell: Progress) -> None:
     refused: list[UserError] = []
     for position, one in enumerate(models):
         folder = target if len(models) == 1 else target / f"{slug(one.name)}-{position + 1}"
         try:
-            _write(one, folder, seed, tell, in_study=len(models) > 1)
+            _write(one, folder, metric, seed, tell, in_study=len(models) > 1)
         except UserError as error:
             refused.append(error)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            # A log that no reader foresaw must not take the others of its folder down.
+            refused.append(UserError(f"{one.where} cannot be read ({type(error).__name__}: {str(error)[:200]})"))
     if len(refused) == len(models):
         raise refused[0]
     for told in refused:
         tell.say(f"left out: {told}")
-    study = open_study(target)
-    study.write()
-    return Import(study)
+
+
+@contextlib.contextmanager
+def _nothing_left(target: Path) -> Iterator[None]:
+    """Remove what was made at `target`, and the folders above it that were made for it, where the block fails."""
+    existed = target.exists()
+    above = [folder for folder in target.parents if not folder.exists()]
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(target, ignore_errors=True)
+        if existed:
+            target.mkdir(exist_ok=True)
+        for folder in above:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def _read(harness: str, source: Path, columns: PredictionColumns | None) -> list[LoggedModel]:
@@ -128,20 +161,25 @@ def _joined(models: Sequence[LoggedModel]) -> list[LoggedModel]:
             )
             if same and not names & {task.name for task in other.tasks}:
                 other.tasks += model.tasks
+                other.left_out += model.left_out
                 break
         else:
             found.append(model)
     return found
 
 
-def _write(model: LoggedModel, folder: Path, seed: int, progress: Progress, *, in_study: bool) -> None:
+def _write(
+    model: LoggedModel, folder: Path, metric: str | None, seed: int, progress: Progress, *, in_study: bool
+) -> None:
     with RunWriter(folder) as run, _without_collector():
-        written = list(_tasks(model, run, progress))
+        written = list(_tasks(model, run, metric, progress))
         if not written:
             raise UserError(
                 f"{model.where}: no record in it can be read as an answer ({_skipped(model.tasks)}); "
                 "is it a log of another harness?"
             )
+        if metric is not None:
+            _check_metric(metric, model.where, [task for _, task in written])
         run.finish()
         files = [source for task in model.tasks for source in task.sources()]
         entries = tuple(entry for entry, _ in written)
@@ -169,11 +207,36 @@ def _skipped(tasks: Sequence[LoggedTask]) -> str:
     return "; ".join(counts) or "it is empty"
 
 
-def _tasks(model: LoggedModel, run: RunWriter, progress: Progress) -> Iterator[tuple[SuiteEntry, Task]]:
+def _check_metric(metric: str, where: str, tasks: Sequence[Task]) -> None:
+    """Raise UserError where `metric` judges none of the tasks."""
+    if any(task.judged_by == metric for task in tasks):
+        return
+    found = {one.metric: one for task in tasks for one in task.metrics if one.n}
+    if metric in found:
+        raise UserError(f"--metric {metric}: it is not 0 or 1 for the answers in {where}, so that it grades none")
+    raise unknown(f"--metric: no score of single answers in {where} is called", metric, found)
+
+
+def _with_first(metric: str | None, answers: Iterator[Answer]) -> tuple[str | None, Iterator[Answer]]:
+    """The metric where the first answers with scores have it, and all answers."""
+    if metric is None:
+        return None, answers
+    first: list[Answer] = []
+    for answer in answers:
+        first.append(answer)
+        if answer.metrics:
+            break
+    return metric if any(metric in answer.metrics for answer in first) else None, chain(first, answers)
+
+
+def _tasks(
+    model: LoggedModel, run: RunWriter, metric: str | None, progress: Progress
+) -> Iterator[tuple[SuiteEntry, Task]]:
     for task in model.tasks:
-        writer = TaskWriter(run, task, model.harness)
+        wanted, answers = _with_first(metric, task.answers())
+        writer = TaskWriter(run, task, model.harness, wanted)
         with progress.steps(f"importing {task.name}", task.total) as step:
-            for answer in task.answers():
+            for answer in answers:
                 writer.add(answer)
                 step()
         task.skipped.update(writer.skipped)
@@ -181,6 +244,7 @@ def _tasks(model: LoggedModel, run: RunWriter, progress: Progress) -> Iterator[t
         if found is not None:
             yield found
         elif len(model.tasks) > 1:
+            model.left_out.append(LeftOut(what=f"task {task.name}", reason=_skipped([task])))
             progress.say(f"{task.name}: no record can be read ({_skipped([task])}); left out")
 
 
@@ -199,5 +263,12 @@ def _manifest(
         model=ModelEntry(name=model.name, fingerprint=fingerprint, digest=digest(fingerprint, length=32)),
         suites=entries,
         settings=Settings(seed=seed),
-        imported=Imported(harness=model.harness, version=model.version, files=tuple(files), tasks=tuple(tasks)),
+        imported=Imported(
+            harness=model.harness,
+            version=model.version,
+            date=model.date,
+            files=tuple(files),
+            tasks=tuple(tasks),
+            left_out=tuple(model.left_out),
+        ),
     )

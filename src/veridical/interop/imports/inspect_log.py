@@ -63,7 +63,8 @@ def _model(log: Log) -> LoggedModel:
         settings={name: as_text(value) for name, value in given.items() if value},
         where=str(log.path),
         date=as_text(spec.get("created") or ""),
-        identity="/".join([*named, str(log.n_samples)]) if len(named) > 1 else "",
+        size=log.n_samples,
+        content=lambda: " ".join(named) if len(named) > 2 else log.source().sha256,
     )
 
 

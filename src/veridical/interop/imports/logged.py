@@ -52,5 +52,6 @@ class LoggedModel:
     """What to call the evaluation in a message: a file or a folder."""
     date: str = ""
     left_out: list[LeftOut] = field(default_factory=list)
-    identity: str = ""
-    """What two logs share that are copies of each other; empty where the format has no such mark."""
+    size: int = 0
+    content: Callable[[], str] = str
+    """Logs of one size and one content are copies of each other; of those of size 0 it is not known."""

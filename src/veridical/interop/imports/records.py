@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -107,6 +108,10 @@ class RecordFile:
             try:
                 record, place = decoder.raw_decode(buffer, place)
             except (ValueError, RecursionError):
+                if (end := _end_of_object(buffer, place)) is not None:
+                    self.skipped[NOT_JSON] += 1
+                    place = end
+                    continue
                 piece = next(pieces, "")
                 if not piece or len(buffer) - place > LARGEST:
                     self.skipped[CUT_OFF] += 1
@@ -117,6 +122,27 @@ class RecordFile:
                 yield _whole_characters(record)
             else:
                 self.skipped[NOT_JSON] += 1
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
+
+
+def _end_of_object(text: str, start: int) -> int | None:
+    """Where the object that begins at `start` ends by its brackets, whatever else is wrong with it.
+
+    None where it does not end in the text, or where there is no object.
+    """
+    if text[start : start + 1] != "{":
+        return None
+    depth = 0
+    for token in _TOKEN.finditer(text, start):
+        if token[0] in ("{", "["):
+            depth += 1
+        elif token[0] in ("}", "]"):
+            depth -= 1
+            if depth == 0:
+                return token.end()
+    return None
 
 
 class _Hashed:

@@ -291,7 +291,8 @@ class TaskWriter:
 
     def _judged_by(self, grading: Grading | None) -> tuple[str, bool]:
         """What says which answers are right, and whether that is a score of the harness's."""
-        if self.metric is None:
+        only_lower = grading is not None and not grading.metric and bool(grading.lower)
+        if self.metric is None and not only_lower:
             for kind in (LIKELIHOODS, ANSWERS):
                 if self._kinds[kind]:
                     return kind, False

@@ -20,14 +20,18 @@ HOME, PROPOSER = "home_advantage", "proposer"
 _SIZES = frozenset({"tiny", "mini", "small", "medium", "base", "large", "xl", "xxl", "xlarge"})
 
 
-def own_proposer(model: str, proposers: Sequence[str]) -> str | None:
-    """Which of the proposers the model is, or was trained from, as far as names tell; None where none.
+def own_proposer(model: str, proposers: Sequence[str], base: str = "") -> str | None:
+    """Which of the proposers the model is, or was trained from; None where none.
+
+    `base` is the model that it was fine-tuned from, where that is known; else names tell, as far as they do.
 
     The same name, or one whose last part goes on where the proposer's ends (`bert-base-uncased-snli` from
     `bert-base-uncased`), unless it goes on with a size (`gpt2-medium` is not made from `gpt2`).
     """
     if model in proposers:
         return model
+    if base and (found := own_proposer(base, proposers)):
+        return found
     words = _words(model)
 
     def begins(proposer: str) -> bool:
@@ -51,7 +55,9 @@ def home_advantage(answering: Answering, settings: Settings) -> Iterator[Measure
     table, variants = answering.table, all_variants(answering)
     column = table.factor(PROPOSER)[table.member_item]
     proposers = [str(value) for value in dict.fromkeys(column[variants].tolist()) if value is not None]
-    own = own_proposer(answering.key["model"], proposers) if answering.key["answerer"] == "model" else None
+    model = answering.key["model"]
+    asked = answering.key["answerer"] == "model"
+    own = own_proposer(model, proposers, settings.bases.get(model, "")) if asked else None
     for other in proposers:
         if own is None or other == own:
             continue

@@ -1,8 +1,9 @@
 """The measures of MERGE (arXiv 2510.24295), over sets of a seed and its variants (roles `seed` and `variant`).
 
 Seed accuracy, variant accuracy, seed-variant accuracy SV(CT) and matching correctness are the paper's. Ours are the
-grid of thresholds (k / 20), the reference line, home advantage by name, and the rule that a constant responder has
-no matching correctness. A slice holds the seeds that have variants in it, and its seed accuracy is theirs.
+grid of thresholds (k / 20), SV less seed accuracy, the reference line, home advantage by name, and the rule that a
+constant responder has no matching correctness. A slice holds the seeds that have variants in it, and its seed accuracy
+is theirs.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from veridical.stats.units import Bools, Floats, Ints
 from veridical.suites.merge.home import home_advantage
 from veridical.suites.merge.records import matching_correctness, reference
 from veridical.suites.merge.reference import STEPS, THRESHOLDS
-from veridical.suites.merge.seeds import Seeds, all_seeds, all_variants, every_slice, seeds_with
+from veridical.suites.merge.seeds import Seeds, all_seeds, all_variants, crossed_slices, every_slice, seeds_with
 
 COMPARED = (STEPS // 2, STEPS)
 """Thresholds (k of k / 20) at which prompts and models are compared: half of the variants, and all."""
@@ -59,6 +60,13 @@ def seed_variant_accuracy(seeds: Seeds, ks: Sequence[int] = THRESHOLDS) -> Itera
     for k in ks:
         where = {**seeds.slice, "ct": k / STEPS}
         yield Quantity(seeds.answering, "seed_variant_accuracy", seeds.passing(k), slice=where)
+
+
+def seed_variant_gap(seeds: Seeds) -> Iterator[Quantity]:
+    """SV(CT) less seed accuracy at every threshold, paired by seed: below 0 where right answers do not survive."""
+    for k in THRESHOLDS:
+        where = {**seeds.slice, "ct": k / STEPS}
+        yield Quantity(seeds.answering, "seed_variant_gap", seeds.passing(k), seeds.seeds(), slice=where)
 
 
 def by_seed(answering: Answering) -> Iterator[Quantity]:
@@ -118,6 +126,12 @@ def quantities(answering: Answering, by: Sequence[str] = ()) -> Iterator[Quantit
         if not seeds.slice or not is_baseline(answering.key["answerer"]):
             yield from seed_variant_accuracy(seeds)
     if not is_baseline(answering.key["answerer"]):
+        for seeds in every_slice(answering):
+            yield from seed_variant_gap(seeds)
+        for seeds in crossed_slices(answering):
+            yield Quantity(answering, "seed_accuracy", seeds.seeds(), slice=seeds.slice)
+            yield variant_accuracy(seeds)
+            yield from seed_variant_accuracy(seeds)
         yield from by_seed(answering)
     yield from accuracy(answering, by)
     yield from how_it_answers(answering)
@@ -151,11 +165,19 @@ def compared(answering: Answering) -> Iterator[Quantity]:
 
 
 def slice_contrasts(answering: Answering) -> Iterator[SliceContrast]:
-    """Variant accuracy of every two word classes, and of every two proposers."""
-    for factor in ("word_class", "proposer"):
-        parts = [variant_accuracy(seeds) for seeds in every_slice(answering) if factor in seeds.slice]
-        for one, other in combinations(parts, 2):
-            yield SliceContrast(one, other, dict(other.slice))
+    """Variant accuracy of every two word classes, proposers and sources; of sources also seed accuracy and SV."""
+    parts = list(every_slice(answering))
+    for factor in ("word_class", "proposer", "source"):
+        for one, other in combinations([seeds for seeds in parts if factor in seeds.slice], 2):
+            yield SliceContrast(variant_accuracy(one), variant_accuracy(other), dict(other.slice))
+            if factor == "source":
+                for mine, theirs in zip(_of_source(one), _of_source(other), strict=True):
+                    yield SliceContrast(mine, theirs, dict(other.slice))
+
+
+def _of_source(seeds: Seeds) -> list[Quantity]:
+    own = Quantity(seeds.answering, "seed_accuracy", seeds.seeds(), slice=seeds.slice)
+    return [own, *seed_variant_accuracy(seeds, COMPARED)]
 
 
 MEASURE_SET = MeasureSet(quantities, compared, slice_contrasts, records, guessed)

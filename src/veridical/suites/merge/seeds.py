@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 
 import numpy as np
+import numpy.typing as npt
 
 from veridical.items import Factor
 from veridical.judge.answering import Answering, Bounded
@@ -17,8 +19,13 @@ from veridical.suites.merge.reference import needed
 
 SEED, VARIANT = "seed", "variant"
 
-FACTORS = ("word_class", "proposer", "label", "source")
+Objects = npt.NDArray[np.object_]
+
+FACTORS = ("word_class", "proposer", "label", "source", "agreement")
 """Factors of the variants by which everything is given, where they have several values."""
+
+CROSSED = (("source", "word_class"), ("proposer", "word_class"))
+"""Pairs of factors whose every combination is a slice of its own, where both have several values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,11 +149,30 @@ def every_slice(answering: Answering) -> Iterator[Seeds]:
     if whole is None:
         return
     yield whole
-    table = answering.table
     for factor in FACTORS:
-        column = table.factor(factor)[table.member_item]
-        values = [value for value in dict.fromkeys(column[variants].tolist()) if value is not None]
-        for value in values if len(values) > 1 else ():
-            part = seeds_with(answering, variants & (column == value).astype(bool), {factor: value}, whole.item_right)
+        column, values = _values(answering, variants, factor)
+        for value in values:
+            part = seeds_with(answering, variants & (column == value), {factor: value}, whole.item_right)
             if part is not None:
                 yield part
+
+
+def crossed_slices(answering: Answering) -> Iterator[Seeds]:
+    """The seeds that have variants of two values at once, for each pair of factors in `CROSSED`."""
+    variants = all_variants(answering)
+    right = answering.right()
+    for one, other in CROSSED:
+        (first, firsts), (second, seconds) = (_values(answering, variants, factor) for factor in (one, other))
+        for value, another in product(firsts, seconds):
+            where = variants & (first == value) & (second == another)
+            part = seeds_with(answering, where, {one: value, other: another}, right)
+            if part is not None:
+                yield part
+
+
+def _values(answering: Answering, variants: Bools, factor: str) -> tuple[Objects, list[Factor]]:
+    """A factor of each member of the grouping (members,), and its values among variants, none where there is one."""
+    table = answering.table
+    column: Objects = table.factor(factor)[table.member_item]
+    values = [value for value in dict.fromkeys(column[variants].tolist()) if value is not None]
+    return column, values if len(values) > 1 else []

@@ -11,7 +11,8 @@ from veridical.interop.imports.lm_eval.logs import NAMELESS, Evaluation, Results
 from veridical.interop.imports.lm_eval.samples import UNFILTERED, SampleReader
 from veridical.interop.imports.lm_eval.write_out import WriteOutReader, is_write_out
 from veridical.interop.imports.logged import LoggedModel, LoggedTask, Reported
-from veridical.interop.imports.records import RecordFile
+from veridical.interop.imports.records import RecordFile, source_of
+from veridical.runs.provenance import LeftOut
 
 HARNESS = "lm-evaluation-harness"
 _NOT_KNOWN = "reported numbers, task versions and settings are not known"
@@ -24,7 +25,10 @@ _SETTINGS = (
     "transformers_version",
     "git_hash",
 )
-_CONFIG = ("model", "model_args", "model_dtype", "model_revision", "model_sha", "gen_kwargs")
+_CONFIG = (
+    *("model", "model_args", "model_dtype", "model_revision", "model_sha", "gen_kwargs", "limit"),
+    *("random_seed", "numpy_seed", "torch_seed", "fewshot_seed"),
+)
 
 
 def read_lm_eval(path: Path) -> list[LoggedModel]:
@@ -33,16 +37,26 @@ def read_lm_eval(path: Path) -> list[LoggedModel]:
 
 
 def _model(evaluation: Evaluation) -> LoggedModel:
-    document = evaluation.results.document if evaluation.results else {}
+    results = evaluation.results
+    document = results.document if results else {}
     config = held(document.get("config"))
     given = {name: document.get(name) for name in _SETTINGS} | {name: config.get(name) for name in _CONFIG}
+    paths = [records.path for records in evaluation.samples.values() if records.path.is_file()]
     return LoggedModel(
         harness=HARNESS,
         name=evaluation.model,
         version=as_text(document.get("lm_eval_version") or ""),
         tasks=[_task(evaluation, name, records) for name, records in evaluation.samples.items()],
         settings={name: as_text(value) for name, value in given.items() if value not in (None, "")},
-        where=str(evaluation.where),
+        where=str(results.path if results else paths[0] if len(paths) == 1 else evaluation.where),
+        date=as_text(document.get("date") or ""),
+        left_out=[
+            LeftOut(what=f"task {task}", reason="it has a reported number, and no file with its samples can be read")
+            for task in (results.tasks if results and evaluation.whole else ())
+            if task not in evaluation.samples
+        ],
+        size=sum(path.stat().st_size for path in paths) if len(paths) == len(evaluation.samples) else 0,
+        content=lambda: " ".join(sorted(source_of(path).sha256 for path in paths)),
     )
 
 
@@ -56,6 +70,10 @@ def _task(evaluation: Evaluation, name: str, records: RecordFile) -> LoggedTask:
         reported=_reported(results, name) if results else [],
         sources=lambda: [records.source] if records.source else [],
         total=records.estimate(),
+        declared={metric for metric, _ in results.metrics(name)} if results else set(),
+        higher_is_better=results.higher_is_better(name) if results else {},
+        aggregated=results.aggregated(name) if results else {},
+        stderr=_stderr(results, name) if results else {},
     )
     if results is None:
         task.lacks.append(f"{evaluation.broken}; {_NOT_KNOWN}" if evaluation.broken else NO_RESULTS)
@@ -77,6 +95,14 @@ def _reported(results: Results, task: str) -> list[Reported]:
     ]
 
 
+def _stderr(results: Results, task: str) -> dict[tuple[str, str], float]:
+    found = {
+        (metric, UNFILTERED if reading == "none" else reading): results.metric(task, f"{metric}_stderr", reading)
+        for metric, reading in results.metrics(task)
+    }
+    return {key: value for key, value in found.items() if value is not None}
+
+
 def _answers(task: LoggedTask, records: RecordFile, results: Results | None) -> Iterator[Answer]:
     stream = iter(records)
     first = next(stream, None)
@@ -85,7 +111,12 @@ def _answers(task: LoggedTask, records: RecordFile, results: Results | None) -> 
         if is_write_out(first):
             reader = WriteOutReader(task.name)
         else:
-            reader = SampleReader(task.name, results.config(task.name) if results else {})
+            reader = SampleReader(
+                task.name,
+                results.config(task.name) if results else {},
+                declared=task.declared,
+                expected=results.expected(task.name) if results else None,
+            )
         yield from reader.answers(chain([first], stream))
         task.lacks.extend(reader.notes)
         task.skipped.update(reader.skipped)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
-from veridical.interop.imports.answer import held
+from veridical.interop.imports.answer import as_number, as_text, held, listed
 from veridical.interop.imports.folders import files_in
 from veridical.interop.imports.records import NOT_JSON, RecordFile, read_document
 
@@ -49,7 +49,7 @@ class Results:
         """The number reported for a metric: `acc,none`, and `acc` in 0.3."""
         own = held(self.reported.get(task))
         value = own.get(f"{metric},{reading}", own.get(metric) if reading == "none" else None)
-        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+        return None if isinstance(value, bool) else as_number(value)
 
     def metrics(self, task: str) -> list[tuple[str, str]]:
         """The metrics reported for a task, each with its filter."""
@@ -60,6 +60,30 @@ class Results:
             for metric, _, reading in named
             if not metric.endswith("_stderr") and metric not in _NO_METRICS
         ]
+
+    def higher_is_better(self, task: str) -> dict[str, bool]:
+        """Which way is better, by metric, where the document says it."""
+        listed_metrics = map(held, listed(self.config(task).get("metric_list")))
+        given = {str(one.get("metric")): one.get("higher_is_better") for one in listed_metrics}
+        given |= held(held(self.document.get("higher_is_better")).get(task))
+        return {metric: way for metric, way in given.items() if isinstance(way, bool)}
+
+    def aggregated(self, task: str) -> dict[str, str]:
+        """How the number of a metric is made of the scores of single answers, where the document says it."""
+        listed_metrics = map(held, listed(self.config(task).get("metric_list")))
+        return {str(one.get("metric")): as_text(one["aggregation"]) for one in listed_metrics if one.get("aggregation")}
+
+    def expected(self, task: str) -> int | None:
+        """How many documents were asked."""
+        found = held(held(self.document.get("n-samples")).get(task)).get("effective")
+        return found if isinstance(found, int) and not isinstance(found, bool) and found >= 0 else None
+
+    @property
+    def tasks(self) -> list[str]:
+        """The tasks with numbers that are their own, and not those of a group."""
+        groups = {*held(self.document.get("groups"))}
+        groups |= {name for name, of in held(self.document.get("group_subtasks")).items() if of}
+        return [task for task in self.reported if task not in groups]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +97,8 @@ class Evaluation:
     """The model as the files' names have it."""
     broken: str = ""
     """Why its results file cannot be read, where there is one."""
+    whole: bool = True
+    """Whether all its files were asked for, and not the samples of one task."""
 
     @property
     def model(self) -> str:
@@ -108,7 +134,14 @@ def find_evaluations(path: Path) -> list[Evaluation]:
     files = files_in(path, (".json", ".jsonl")) if path.is_dir() else _with_neighbours(path)
     groups = _grouped(files, only=None if path.is_dir() else path)
     found = [
-        Evaluation(group.results[0] if group.results else None, group.samples, path, group.named, group.broken)
+        Evaluation(
+            group.results[0] if group.results else None,
+            group.samples,
+            path,
+            group.named,
+            group.broken,
+            whole=path.is_dir() or bool(_RESULTS.fullmatch(path.name)),
+        )
         for group in groups.values()
         if group.samples
     ]

@@ -21,14 +21,18 @@ class Requests:
 
 
 def requests_of(record: Mapping[str, Any]) -> Requests | None:
-    """The requests of a record, None where they are not there or do not fit the responses."""
-    arguments, returned = record.get("arguments"), record.get("filtered_resps", record.get("resps"))
-    if not isinstance(arguments, dict | list) or not isinstance(returned, list) or not arguments:
+    """The requests of a record, None where they are not there; responses that do not fit them are left out."""
+    arguments, returned = record.get("arguments"), record.get("filtered_resps")
+    if not isinstance(returned, list):
+        returned = record.get("resps")
+    if not isinstance(arguments, dict | list) or not arguments:
         return None
+    returned = returned if isinstance(returned, list) else []
     pairs = [_in_order(one) for one in _in_order(arguments)]
     contexts = [as_text(pair[0]) if pair else "" for pair in pairs]
     if all(len(pair) > 1 and isinstance(pair[1], str) for pair in pairs):
-        return Requests(contexts, [pair[1] for pair in pairs], returned) if len(returned) == len(pairs) else None
+        fitting = returned if len(returned) == len(pairs) else []
+        return Requests(contexts, [pair[1] for pair in pairs], fitting)
     return Requests(contexts, None, returned)
 
 
@@ -67,4 +71,4 @@ def scores_of(returned: Sequence[Any]) -> tuple[list[float], list[bool]] | None:
         totals.append(value)
         if len(pair) > 1:
             greedy.append(pair[1] in (True, "True", "true"))
-    return totals, greedy
+    return (totals, greedy) if totals else None

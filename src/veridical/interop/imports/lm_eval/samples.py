@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any
@@ -32,7 +32,9 @@ _FRAME = {
 UNFILTERED = "as-logged"
 """The reading of what no filter has touched (`none` in the harness)."""
 
-UNREADABLE = "record without requests and responses that fit"
+UNREADABLE = "record without a document"
+NO_ANSWER = "the log has no answer to this document: its requests and responses are missing or do not fit"
+ABSENT = "asked, as the results file says, and not among the samples"
 DEDUCED = "the log does not say which of two contexts is right: that is deduced from the harness's own acc"
 INVALID = "[invalid]"
 """What the harness's regex filter gives where nothing matches."""
@@ -61,6 +63,10 @@ class SampleReader:
 
     task: str
     config: Mapping[str, Any]
+    declared: Collection[str] = ()
+    """The metrics that the results file names."""
+    expected: int | None = None
+    """How many documents were asked, where the results file says it."""
     skipped: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
 
@@ -70,9 +76,9 @@ class SampleReader:
         self.conventions = self._conventions([record for record in first if requests_of(record)])
         filters = [str(one.get("name")) for one in listed(self.config.get("filter_list")) if isinstance(one, dict)]
         seen: Counter[str] = Counter()
+        held_documents: dict[str, set[str]] = {}
         for record in chain(first, records):
-            requests = requests_of(record)
-            if requests is None:
+            if "doc_id" not in record and "doc" not in record:
                 self.skipped[UNREADABLE] += 1
                 continue
             reading = record.get("filter")
@@ -81,29 +87,62 @@ class SampleReader:
                 document = str(record.get("doc_id"))
                 place, seen[document] = seen[document], seen[document] + 1
                 reading = filters[place] if place < len(filters) else f"filter {place + 1}" if place else None
-            answer = self._answer(record, requests, _reading(reading))
+            answer = self._answer(record, requests_of(record), _reading(reading))
+            held_documents.setdefault(answer.reading, set()).add(answer.document)
             if answer.choice_contexts and answer.gold and DEDUCED not in self.notes:
                 self.notes.append(DEDUCED)
             yield answer
+        for reading, documents in held_documents.items():
+            yield from self._absent(reading, documents)
 
-    def _answer(self, record: dict[str, Any], requests: Requests, reading: str) -> Answer:
+    def _absent(self, reading: str, documents: set[str]) -> Iterator[Answer]:
+        """Documents that were asked, as the results file says, and that the samples do not hold."""
+        missing = (self.expected or 0) - len(documents)
+        asked = map(str, range(self.expected or 0))
+        for document in islice((one for one in asked if one not in documents), max(missing, 0)):
+            answer = Answer(document=document, fields={"doc_id": document}, reading=reading, metrics={})
+            answer.status, answer.detail, answer.text = Status.ERROR, ABSENT, "" if self._generates else None
+            yield answer
+
+    def _answer(self, record: dict[str, Any], requests: Requests | None, reading: str) -> Answer:
         document = record.get("doc")
         fields = flat_fields(document) if isinstance(document, dict) else {"doc": as_text(document)}
         answer = Answer(
             document=str(record.get("doc_id", "")),
             fields=fields,
             reading=reading,
-            metrics={name: value for name, value in record.items() if name not in _FRAME},
+            metrics={},
         )
+        named = [name for name in listed(record.get("metrics")) if isinstance(name, str)]
+        metrics = {*(named or self.declared)} & record.keys()
+        rest = {name: value for name, value in record.items() if name not in _FRAME}
+        answer.metrics = {name: value for name, value in rest.items() if name in metrics} if metrics else rest
+        if metrics:
+            answer.factors = flat_fields({name: value for name, value in rest.items() if name not in metrics})
+        if "doc_id" in record:
+            answer.factors["doc_id"] = as_text(record["doc_id"])
         target = record.get("target")
+        if requests is None or record.get("error"):
+            return self._failed(answer, record)
         if requests.continuations is None:
             return _generated(answer, requests, target, record)
         if len(requests.continuations) == 1 or self.conventions.graded:
             return _single(answer, requests, target)
         return _choices(answer, requests, target, self.conventions)
 
+    def _failed(self, answer: Answer, record: Mapping[str, Any]) -> Answer:
+        """A document that was asked and of which the log has no answer."""
+        answer.status, answer.detail = Status.ERROR, as_text(record.get("error") or NO_ANSWER)[:500]
+        answer.text = "" if self._generates else None
+        if record.get("target") is not None and self._generates:
+            answer.fields.setdefault("target", as_text(record["target"]))
+        return answer
+
+    _generates = False
+
     def _conventions(self, first: Sequence[dict[str, Any]]) -> Conventions:
         held = [(record, requests) for record in first if (requests := requests_of(record))]
+        self._generates = bool(held) and all(requests.continuations is None for _, requests in held)
         scored = [
             (record, requests)
             for record, requests in held
@@ -152,13 +191,19 @@ def _generated(answer: Answer, requests: Requests, target: object, record: Mappi
     if target is not None:
         answer.fields.setdefault("target", as_text(target))
     if not any(number(value) == 1.0 for value in answer.metrics.values()):
-        if filtered == INVALID:
+        if filtered == INVALID or (answer.text.strip() and _is_nothing(record)):
             answer.status, answer.detail = Status.UNPARSED, "the harness's filter found no answer"
         elif not answer.text.strip():
             answer.status = Status.EMPTY
     if filtered != answer.text and not answer.detail:
         answer.detail = filtered
     return answer
+
+
+def _is_nothing(record: Mapping[str, Any]) -> bool:
+    """Whether a filter left nothing of an answer: null, or a list of it."""
+    found = record.get("filtered_resps", "")
+    return found is None or found == [] or (isinstance(found, list) and all(one in (None, [], [None]) for one in found))
 
 
 def _text(returned: object) -> str:

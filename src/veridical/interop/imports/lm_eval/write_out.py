@@ -55,6 +55,7 @@ def _answer(record: Mapping[str, Any], prompts: list[str], returned: list[Any]) 
         fields={},
         reading=UNFILTERED,
         metrics={name: value for name, value in record.items() if name not in own},
+        factors={"doc_id": as_text(record["doc_id"])} if "doc_id" in record else {},
         contexts=prompts[:1] if len(set(prompts)) == 1 else prompts,
     )
     truth = record.get("truth")
