@@ -11,9 +11,9 @@ from itertools import chain
 from pathlib import Path
 
 from veridical.errors import UserError, unknown
-from veridical.interop.imports.every_eval_ever import read_every_eval_ever
 from veridical.interop.imports.answer import Answer
 from veridical.interop.imports.copies import without_copies
+from veridical.interop.imports.every_eval_ever import read_every_eval_ever
 from veridical.interop.imports.helm import read_helm
 from veridical.interop.imports.inspect_log import read_inspect
 from veridical.interop.imports.lighteval import read_lighteval
