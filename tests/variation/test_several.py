@@ -151,7 +151,7 @@ def test_options_and_files_are_repeated_on_the_command_line(
     monkeypatch.setattr(proposers, "load", lambda spec: Planted({"dog": liked[spec]}, name=spec))
     monkeypatch.setattr("veridical.variation.tagging.load_tagger", lambda model: tagger)
     out = tmp_path / "o.jsonl"
-    options = ["--proposer", "hf/a/one", "--proposer", "hf/b/two", "--out", str(out)]
+    options = ["--proposer", "hf/a/one", "--proposer", "hf/b/two", "--judge", "none", "--out", str(out)]
     assert main(["vary", *map(str, tables), *options]) == 0
     assert "2 by hf/a/one, 4 by hf/b/two" in capsys.readouterr().out
     suite = read_suite(out)
