@@ -87,17 +87,19 @@ def asked_and_left_out(task: Task, rows: Sequence[Row]) -> tuple[list[Asked], tu
         some = [error for error in faults if error.lacking is lacking]
         if len(some) > most * tried:
             raise some[0]
-    return found, _left_out(task, len(found) + len(faults) + reasons.total(), reasons, faults)
+    kinds = Counter(error.reason for error in faults)
+    first = f"; the first: {faults[0]}" if faults else ""
+    return found, (
+        *_left_out(task, len(rows), "are left aside", reasons),
+        *(f"{line}{first}" for line in _left_out(task, tried, "cannot be asked", kinds)),
+    )
 
 
-def _left_out(task: Task, n_rows: int, reasons: Counter[str], faults: Sequence[RowError]) -> tuple[str, ...]:
-    notes = []
-    for why, counts in (("are left aside", reasons), ("cannot be asked", Counter(one.reason for one in faults))):
-        if counts:
-            listed = ", ".join(f"{reason} ({n})" for reason, n in counts.most_common())
-            first = f"; the first: {faults[0]}" if counts is not reasons else ""
-            notes.append(f"{task.name}: {counts.total()} of {n_rows} rows {why}: {listed}{first}")
-    return tuple(notes)
+def _left_out(task: Task, n_rows: int, why: str, reasons: Counter[str]) -> tuple[str, ...]:
+    if not reasons:
+        return ()
+    listed = ", ".join(f"{reason} ({n})" for reason, n in reasons.most_common())
+    return (f"{task.name}: {reasons.total()} of {n_rows} rows {why}: {listed}",)
 
 
 def once(task: Task, asked: Sequence[Asked]) -> tuple[list[Asked], tuple[str, ...]]:
