@@ -19,7 +19,7 @@ PROMPT = "zero-shot"
 MOST_LACKING = 0.3
 """Share of the rows that may lack something and be left out; of more, the first is an error: it is another file than
 was meant, or another split. The number is ours."""
-MOST_AT_FAULT = 0.05
+MOST_AT_FAULT = 0.04
 """Share of the rows that may be wrong and be left out; of more, the first is an error. The number is ours: labels
 counted from another number than the definition's put a quarter of the rows or more out of range."""
 
