@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import veridical
 from veridical.suites.files import read_suite
 
 ROOT = Path(__file__).parents[1]
@@ -28,3 +29,13 @@ def test_links_to_files_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
         if not target.startswith(("http://", "https://")):
             assert (page.parent / target).exists(), target
+
+
+def test_answers_from_elsewhere_are_judged_as_the_readme_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    (block,) = [block for block in blocks if "vd.Response(" in block]
+    shown: dict[str, object] = {"vd": veridical}
+    exec(block, shown)  # the page's own code
+    found = {measure.measure: measure.value for measure in shown["measures"] if not measure.slice}  # type: ignore[attr-defined]
+    assert found["pair_recovery"] == 0.0  # one answer to everything recovers no pair
+    assert "mine" in capsys.readouterr().out

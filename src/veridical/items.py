@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from veridical.prompts.template import Prompt
+from veridical.unicode_text import composed
 
 Factor = str | int | float | bool
 Mode = Literal["loglikelihood", "generate", "classify", "readout"]
@@ -37,13 +38,13 @@ _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_asci
 
 
 def _check_apart(what: str, labels: Sequence[str]) -> None:
-    """Raise ValueError for labels that a reply cannot tell apart: equal, or but for white space.
+    """Raise ValueError for labels that a reply cannot tell apart: equal, or but for white space or normal form.
 
     Case, or one label at the head of another (`yes`, `yes no`), is enough to tell two apart (`prompts.parsing`).
     """
     seen: set[str] = set()
     for label in labels:
-        if (spaced := " ".join(label.split())) in seen:
+        if (spaced := " ".join(composed(label).split())) in seen:
             raise ValueError(f"{what} repeat a label: {', '.join(labels)}")
         seen.add(spaced)
 

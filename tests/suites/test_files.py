@@ -350,3 +350,39 @@ def test_the_same_item_twice_names_both_lines(tmp_path: Path) -> None:
 def test_an_item_needs_choices_where_the_header_names_no_labels(tmp_path: Path) -> None:
     header = {name: value for name, value in HEADER.items() if name != "labels"}
     assert fault(written(tmp_path, header, BOILED)).startswith("line 2, field 'choices': ")
+
+
+def test_an_input_that_shows_a_field_of_no_item_is_refused(tmp_path) -> None:
+    path = tmp_path / "suite.jsonl"
+    prompt = {"name": "p", "user": "{{ premise }}"}
+    header = {"schema": "veridical.suite/1", "name": "s", "version": "1", "labels": ["a", "b"], "prompts": [prompt]}
+    item = {"fields": {"premise": "x"}, "gold": ["a"]}
+    for inputs, message in (
+        ({"short": ["premise"]}, ""),
+        ({"short": ["premis"]}, "no item has a field 'premis', did you"),
+    ):
+        path.write_text(json.dumps({**header, "inputs": inputs}) + "\n" + json.dumps(item) + "\n")
+        if not message:
+            assert dict(read_suite(path).inputs) == {"short": ("premise",)}
+            continue
+        with pytest.raises(UserError, match=message):
+            read_suite(path)
+
+
+def test_accents_typed_in_two_ways_are_one_label_and_one_set(tmp_path) -> None:
+    one, other = "caf\u00e9", "cafe\u0301"
+    prompt = {"name": "p", "user": "{{ text }}"}
+    header = {"schema": "veridical.suite/1", "name": "s", "version": "1", "labels": [one, "b"], "prompts": [prompt]}
+    items = [
+        {"fields": {"text": "x"}, "gold": [other], "human": {other: 1.0}, "sets": [{"grouping": "g", "set": one}]},
+        {"fields": {"text": "y"}, "gold": [one], "golds": {"z": [other]}, "sets": [{"grouping": "g", "set": other}]},
+    ]
+    path = tmp_path / "suite.jsonl"
+    path.write_text("\n".join(json.dumps(line) for line in (header, *items)) + "\n")
+    suite = read_suite(path)
+    assert [item.gold for item in suite.items] == [(one,), (one,)]
+    assert dict(suite.items[0].human) == {one: 1.0}
+    assert list(suite.grouping().sets()) == [one]
+    path.write_text(json.dumps({**header, "labels": [one, other]}) + "\n" + json.dumps(items[0]) + "\n")
+    with pytest.raises(UserError, match="repeat a label"):
+        read_suite(path)

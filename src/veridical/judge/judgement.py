@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
-from veridical.items import Suite
+from veridical.items import Response, Suite
 from veridical.judge.answering import Answering, answerings
 from veridical.judge.baselines import baseline_answerings
 from veridical.judge.estimate import Settings, estimate
+from veridical.judge.frame import frame_of
 from veridical.judge.measure import Measure
 from veridical.judge.registry import measure_set
 from veridical.judge.table import table_of
@@ -17,7 +18,7 @@ from veridical.judge.table import table_of
 
 def judge(
     suite: Suite,
-    frame: pl.DataFrame,
+    responses: pl.DataFrame | Iterable[Response],
     *,
     level: float = 0.95,
     draws: int = 10_000,
@@ -25,18 +26,30 @@ def judge(
     by: Sequence[str] = (),
     bases: Mapping[str, str] | None = None,
 ) -> list[Measure]:
-    """Every measure of the suite's measure set for every answering in a frame of responses.
+    """Every measure of the suite's measure set for every answering among responses.
 
     `suite` holds the items that were asked, all of them: they are the denominators, and one without a response
+<<<<<<< HEAD
     counts as not answered (status `missing`). `frame` has the columns of `veridical.judge.frame.SCHEMA` and
     may hold any number of models, prompts, inputs, modes and answerers; rows of other suites are left aside.
     `by` names item factors by which accuracy is to be given too. `bases` says which model a model was fine-tuned from.
     A measure that does not apply has no record.
+=======
+    counts as not answered (status `missing`). `responses` are `Response` records, or a frame with the columns
+    of `veridical.judge.frame.SCHEMA`; they may be of any number of models, prompts, inputs, modes and answerers, and
+    those to other suites are left aside.
+    `by` names item factors by which accuracy is to be given too. A measure that does not apply has no record.
+>>>>>>> b3dd048 (judge takes Response records; labels and sets compared in normal form C; inputs checked)
     The same arguments give the same records, and a record does not depend on what else is judged.
 
     Raises UserError where the suite names an unknown measure set or the responses are not the suite's.
     """
+<<<<<<< HEAD
     return _judged(suite, answerings(table_of(suite), frame), Settings(level, draws, seed, bases or {}), by)
+=======
+    frame = responses if isinstance(responses, pl.DataFrame) else frame_of(responses)
+    return _judged(suite, answerings(table_of(suite), frame), Settings(level, draws, seed), by)
+>>>>>>> b3dd048 (judge takes Response records; labels and sets compared in normal form C; inputs checked)
 
 
 def judge_baselines(

@@ -26,6 +26,7 @@ from veridical.runs.load import Run, place
 from veridical.runs.plan import narrow
 from veridical.runs.remarks import remarks
 from veridical.runs.stored import StoredSuite
+from veridical.unicode_text import composed
 
 
 class Measuring(Protocol):
@@ -97,7 +98,7 @@ def fields_of(suite: Suite) -> set[str]:
 
 
 def _value(item: Item, field: str) -> str:
-    return str(item.factors.get(field, item.fields.get(field, "")))
+    return composed(str(item.factors.get(field, item.fields.get(field, ""))))
 
 
 @dataclass(frozen=True)

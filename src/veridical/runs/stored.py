@@ -19,6 +19,7 @@ from pydantic_core import from_json
 
 from veridical.errors import unknown
 from veridical.items import Columns, Grouping, Item, Member, Places, Suite, digest
+from veridical.unicode_text import composed
 
 SCHEMA = pl.Schema(
     {
@@ -125,7 +126,7 @@ class StoredSuite(Suite):
 
     def by_field(self, field: str) -> StoredSuite:
         """The suite with a set for every value of a field of its items. Raises UserError where none has it."""
-        values = self.items.values(field)
+        values = [composed(value) if value else value for value in self.items.values(field)]
         if not any(values):
             raise unknown(f"field to make sets of in suite {self.name}", field, self.items.names())
         return self._with(set_field=field, set_of=tuple(values))

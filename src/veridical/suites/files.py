@@ -27,6 +27,7 @@ from veridical.items import Choice, Frozen, Grouping, Item, Member, Name, Suite
 from veridical.outputs import regular_target
 from veridical.prompts.template import Prompt
 from veridical.suites.json_text import JSONContentError, kind, parse_json, place
+from veridical.unicode_text import composed
 
 Noun = TypeVar("Noun", bound=BaseModel)
 
@@ -73,6 +74,7 @@ def read_suite(path: Path) -> Suite:
     labels = tuple(declared.get("labels", ()))
     items: dict[str, tuple[Item, _Where]] = {}
     members: dict[str, list[tuple[Membership, str]]] = {name: [] for name in groupings}
+    spellings: dict[tuple[str, str], str] = {}
     for line in lines:
         sets = line.values.pop("sets", [])
         item = _item(line, labels)
@@ -80,11 +82,15 @@ def read_suite(path: Path) -> Suite:
             line.where.fail(f"the same item as on line {items[item.id][1].line}; take one out")
         items[item.id] = (item, line.where)
         for membership in _memberships(line.where, sets, groupings):
+            # One set however its name's accents were typed: the first spelling stands.
+            spelling = spellings.setdefault((membership.grouping, composed(membership.set)), membership.set)
+            membership = membership.model_copy(update={"set": spelling})
             members.setdefault(membership.grouping, []).append((membership, item.id))
     if not items:
         raise UserError(f"{path}: a header and no items; add one item a line")
     if n_items is not None and len(items) != n_items:
         raise UserError(f"{path}: the header says {n_items} items and {len(items)} are there; is the file cut off?")
+    _check_inputs(header.where, declared, [item for item, _ in items.values()])
     parts = {
         **declared,
         "items": tuple(item for item, _ in items.values()),
@@ -227,6 +233,15 @@ def _check_measures(name: str, where: _Where) -> None:
         where.fail(str(unknown("measure set", name, MEASURE_SETS)), "measures")
 
 
+def _check_inputs(where: _Where, declared: Mapping[str, Any], items: Sequence[Item]) -> None:
+    """Refuse an input that shows a field which no item has: the item would be asked without it, unnoticed."""
+    fields = {field for item in items for field in item.fields}
+    for name, shown in declared.get("inputs", {}).items():
+        for field in shown:
+            if field not in fields:
+                where.fail(f"no item has a field {field!r}{_nearest(field, fields)}", f"inputs.{name}")
+
+
 def _item(line: _Line, labels: tuple[str, ...]) -> Item:
     where, values = line.where, line.values
     if "choices" not in values and labels:
@@ -239,11 +254,32 @@ def _item(line: _Line, labels: tuple[str, ...]) -> Item:
     )
     if labels and (stray := next((label for label in own if label not in labels), None)) is not None:
         _unknown_label(where, "choices", stray, labels)
+    values = _as_spelt(values, own)
     for field, found in _labels_named(values):
         for label in found:
             if own and label not in own:
                 _unknown_label(where, field, label, own)
     return _validated(Item, values, where, known=(*Item.model_fields, "sets"))
+
+
+def _as_spelt(values: dict[str, Any], labels: Sequence[Any]) -> dict[str, Any]:
+    """The item's line with its gold labels spelt as its choices are, whose accents may have been typed otherwise."""
+    spelt = {composed(label): label for label in labels if isinstance(label, str)}
+
+    def one(label: Any) -> Any:
+        return spelt.get(composed(label), label) if isinstance(label, str) else label
+
+    def several(found: Any) -> Any:
+        return [one(label) for label in found] if isinstance(found, list) else found
+
+    changed = dict(values)
+    if "gold" in values:
+        changed["gold"] = several(values["gold"])
+    if isinstance(values.get("golds"), dict):
+        changed["golds"] = {name: several(found) for name, found in values["golds"].items()}
+    if isinstance(values.get("human"), dict):
+        changed["human"] = {one(label): share for label, share in values["human"].items()}
+    return changed
 
 
 def _labels_named(values: Mapping[str, Any]) -> Iterator[tuple[str, Iterable[str]]]:
