@@ -2,7 +2,8 @@
 
 What each must contain follows arXiv 2601.09373; the wording is ours. The system turn holds all that is the
 same for every item, the form of the answer included, so that items share it as a prefix; the user turn is the
-premise and, after it, the hypothesis. A premise that is withheld (input `hypothesis_only`) is said to be withheld.
+premise, after it the hypothesis and, where one word is asked for, the labels again. A premise that is withheld
+(input `hypothesis_only`) is said to be withheld.
 """
 
 from __future__ import annotations
@@ -72,9 +73,12 @@ Premise: (none given)
 Hypothesis: {{ hypothesis }}
 """
 
+# Restated after the item: without it a small model repeats the list at the end of the system turn instead of choosing.
+_LABELLED = _QUESTION + "Label ({{ labels[:-1] | join(', ') }} or {{ labels[-1] }}):"
+
 PROMPTS = (
-    Prompt(name="zero-shot", system=_LOGICIAN + _ONE_WORD, user=_QUESTION, orders=3, glosses=GLOSSES),
-    Prompt(name="dap", system=_LOGICIAN + _ASPECT + _ONE_WORD, user=_QUESTION, glosses=GLOSSES),
+    Prompt(name="zero-shot", system=_LOGICIAN + _ONE_WORD, user=_LABELLED, orders=3, glosses=GLOSSES),
+    Prompt(name="dap", system=_LOGICIAN + _ASPECT + _ONE_WORD, user=_LABELLED, glosses=GLOSSES),
     Prompt(
         name="cot",
         system=_LOGICIAN + _ENDPOINT + _LABEL,
