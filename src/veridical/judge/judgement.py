@@ -29,27 +29,16 @@ def judge(
     """Every measure of the suite's measure set for every answering among responses.
 
     `suite` holds the items that were asked, all of them: they are the denominators, and one without a response
-<<<<<<< HEAD
-    counts as not answered (status `missing`). `frame` has the columns of `veridical.judge.frame.SCHEMA` and
-    may hold any number of models, prompts, inputs, modes and answerers; rows of other suites are left aside.
-    `by` names item factors by which accuracy is to be given too. `bases` says which model a model was fine-tuned from.
-    A measure that does not apply has no record.
-=======
     counts as not answered (status `missing`). `responses` are `Response` records, or a frame with the columns
     of `veridical.judge.frame.SCHEMA`; they may be of any number of models, prompts, inputs, modes and answerers, and
-    those to other suites are left aside.
-    `by` names item factors by which accuracy is to be given too. A measure that does not apply has no record.
->>>>>>> b3dd048 (judge takes Response records; labels and sets compared in normal form C; inputs checked)
+    those to other suites are left aside. `by` names item factors by which accuracy is to be given too. `bases` says
+    which model a model was fine-tuned from. A measure that does not apply has no record.
     The same arguments give the same records, and a record does not depend on what else is judged.
 
     Raises UserError where the suite names an unknown measure set or the responses are not the suite's.
     """
-<<<<<<< HEAD
-    return _judged(suite, answerings(table_of(suite), frame), Settings(level, draws, seed, bases or {}), by)
-=======
     frame = responses if isinstance(responses, pl.DataFrame) else frame_of(responses)
-    return _judged(suite, answerings(table_of(suite), frame), Settings(level, draws, seed), by)
->>>>>>> b3dd048 (judge takes Response records; labels and sets compared in normal form C; inputs checked)
+    return _judged(suite, answerings(table_of(suite), frame), Settings(level, draws, seed, bases or {}), by)
 
 
 def judge_baselines(
