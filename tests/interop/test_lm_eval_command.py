@@ -19,6 +19,7 @@ from lm_eval.tasks import TaskManager
 from tests.interop.local_tasks import write_tasks
 from tests.models import tiny
 from veridical.cli import main
+from veridical.installing import install_command
 from veridical.interop.harness import run as lm_eval_run
 from veridical.interop.harness.run import as_json, find_tasks
 
@@ -221,7 +222,7 @@ def test_without_the_harness_the_command_says_what_to_install(
     status, out, err = called(capsys, "--tasks", "questions", "--model", model)
     assert (status, out) == (2, "")
     assert err == (
-        "veridical: the harness's tasks need lm-eval, which is not installed: pip install 'veridical[hf,lm-eval]'\n"
+        f"veridical: the harness's tasks need lm-eval, which is not installed: {install_command('hf', 'lm-eval')}\n"
     )
 
 

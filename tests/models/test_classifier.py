@@ -233,6 +233,50 @@ def test_a_name_for_a_class_that_there_is_not_is_refused(kind: str) -> None:
         SequenceClassifier("x", model, tokenizer, weights="w")
 
 
+THREE = {0: "entailment", 1: "neutral", 2: "contradiction"}
+
+
+def with_maps(id2label: dict[int, str], label2id: dict[str, int]) -> SequenceClassifier:
+    tokenizer = tiny.pair_tokenizer("bert")
+    model = tiny.classifier("bert", len(tokenizer), list(THREE.values()))
+    model.config.id2label, model.config.label2id = id2label, label2id
+    return SequenceClassifier("tiny", model, tokenizer, weights="seed 0")
+
+
+@pytest.mark.parametrize(
+    ("label2id", "told"),
+    [
+        (
+            {"contradiction": 0, "neutral": 1, "entailment": 2},
+            "class 0, and id2label has contradiction",
+        ),
+        (
+            {"entailment": 0, "neutral": 2, "contradiction": 1},
+            "class 2, and id2label has neutral for class 1",
+        ),
+        ({"ENTAILMENT": "1"}, "ENTAILMENT for class 1"),
+        ({"yes": 0, "maybe": 1, "no": 2}, "yes for class 0, and id2label has entailment"),
+    ],
+)
+def test_a_label2id_that_contradicts_id2label_is_refused(label2id: dict[str, int], told: str) -> None:
+    with pytest.raises(UserError, match=told):
+        with_maps(THREE, label2id)
+
+
+@pytest.mark.parametrize(
+    ("id2label", "label2id"),
+    [
+        (THREE, {}),
+        (THREE, {"Entailment": 0, "Neutral": 1, "Contradiction": 2}),
+        (THREE, {"LABEL_0": 0, "LABEL_1": 1, "LABEL_2": 2}),
+        ({n: f"LABEL_{n}" for n in THREE}, {"entailment": 0, "neutral": 1, "contradiction": 2}),
+        (THREE, {"neutral": 1}),
+    ],
+)
+def test_maps_that_agree_or_say_nothing_are_taken(id2label: dict[int, str], label2id: dict[str, int]) -> None:
+    assert with_maps(id2label, label2id).class_names == id2label
+
+
 def test_a_tokenizer_with_more_words_than_the_classifier_is_refused() -> None:
     tokenizer = tiny.pair_tokenizer("bert")
     model = tiny.classifier("bert", len(tokenizer) - 9, ORDERS[0])

@@ -42,10 +42,33 @@ def test_a_folder_and_a_repository_are_told_apart(tmp_path: Path) -> None:
     assert resolve("hf/ORG/NAME") == sources.Source("hf/ORG/NAME", "hub", "ORG/NAME")
 
 
+@pytest.mark.parametrize("name", ["meta-llama/Llama-3.1-8B-Instruct", "Qwen/Qwen3-8B", "01-ai/Yi-6B"])
+def test_a_name_of_the_hub_needs_no_provider(name: str) -> None:
+    assert resolve(name) == sources.Source(f"hf/{name}", "hub", name) == resolve(f"hf/{name}")
+
+
+def test_a_name_without_a_provider_that_may_be_something_else_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine" / "model").mkdir(parents=True)
+    (tmp_path / "mine" / "model.gguf").write_bytes(b"GGUF")
+    for name, told in [
+        ("mine/model", "write hf/mine/model"),
+        ("mine/model.gguf", "write gguf/mine/model.gguf"),
+        ("openai/gpt-oss-20b", "write hf/openai/gpt-oss-20b"),
+        ("mine/model/deeper", "unknown model provider 'mine'"),
+        ("./mine", "write hf/./mine"),
+    ]:
+        with pytest.raises(UserError, match=told):
+            resolve(name)
+
+
 @pytest.mark.parametrize(
     ("spec", "told"),
     [
         ("smollm3", "did you mean 'smollm2'"),
+        ("hfl/NAME", "for the hub's model write hf/hfl/NAME"),
         ("hff/ORG/NAME", "did you mean 'hf'"),
         ("hf/", "names nothing after the provider"),
         ("hf/./nowhere", "there is no folder"),

@@ -10,6 +10,7 @@ import typer
 
 from veridical.cli.options import Device
 from veridical.errors import UserError
+from veridical.installing import install_command
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -85,7 +86,7 @@ def _print(console: Console, found: Sequence[Finding]) -> None:
 
 def _device() -> str:
     if find_spec("torch") is None:
-        return "none: local models need torch (pip install 'veridical[hf]')"
+        return f"none: local models need torch ({install_command('hf')})"
     import torch
 
     if torch.cuda.is_available():

@@ -10,6 +10,7 @@ import typer
 from veridical.cli.options import (
     BatchTokens,
     Device,
+    DeviceMap,
     DrawSeed,
     Dtype,
     GenerationHeader,
@@ -62,6 +63,7 @@ def command(
     seed: DrawSeed = 0,
     dtype: Dtype = "float32",
     device: Device = "auto",
+    device_map: DeviceMap = None,
     out: OutStudy = None,
     json: Json = False,
     batch_tokens: BatchTokens = None,
@@ -91,6 +93,7 @@ def command(
         seed=seed,
         dtype=dtype,
         device=device,
+        device_map=device_map,
         out=out,
         batch_tokens=batch_tokens,
         template_args=parse_template_arguments(template_arg or [], generation_header),

@@ -9,7 +9,17 @@ from typing import Annotated
 
 import typer
 
-from veridical.cli.options import MODEL, BatchTokens, Device, Dtype, GenerationHeader, Json, OutStudy, TemplateArguments
+from veridical.cli.options import (
+    MODEL,
+    BatchTokens,
+    Device,
+    DeviceMap,
+    Dtype,
+    GenerationHeader,
+    Json,
+    OutStudy,
+    TemplateArguments,
+)
 
 
 def command(
@@ -44,6 +54,7 @@ def command(
     ] = 0,
     dtype: Dtype = "float32",
     device: Device = "auto",
+    device_map: DeviceMap = None,
     out: OutStudy = None,
     json: Json = False,
     orders: Annotated[
@@ -90,6 +101,7 @@ def command(
                 seed=seed,
                 dtype=dtype,
                 device=device,
+                device_map=device_map,
                 out=study_folder,
                 orders=orders,
                 batch_tokens=batch_tokens,

@@ -16,6 +16,7 @@ from veridical.engine.attention import UnsupportedAttentionError
 from veridical.engine.generation import Generated, Generator, Limit
 from veridical.engine.hidden import HiddenStates
 from veridical.engine.memory import Budget, is_out_of_memory
+from veridical.engine.placement import device_kinds, input_device, is_spread, places
 from veridical.engine.plain import PlainGenerator, plain_scorer
 from veridical.engine.positions import turning_points
 from veridical.engine.scoring import PackedScorer
@@ -70,7 +71,7 @@ class Engine:
                 raise
             raise UserError(
                 f"a pass of a few tokens through {type(model).__name__} does not fit into the memory of "
-                f"{model.device.type}: free some, or give a smaller model"
+                f"{device_kinds(model)}: free some, or give a smaller model"
             ) from error
         self._generator = (
             Generator(model, self.budget, stop) if self.path == "packed" else PlainGenerator(model, self.budget, stop)
@@ -173,6 +174,8 @@ def not_shareable(model: PreTrainedModel) -> str:
     config = model.config.get_text_config()
     if model.config.is_encoder_decoder:
         return "an encoder-decoder"
+    if is_spread(model):
+        return f"weights on several devices ({', '.join(places(model))})"
     if lengths := turning_points(model):
         return f"rotary frequencies that change past {lengths[0]} tokens (LongRoPE)"
     layers = set(getattr(config, "layer_types", None) or ["full_attention"])
@@ -188,10 +191,12 @@ def not_shareable(model: PreTrainedModel) -> str:
 
 def default_batch_tokens(model: PreTrainedModel) -> int:
     """Tokens in a forward pass, from free memory: half of it at most for what a token takes in passing."""
-    if model.device.type == "cpu":
+    device = input_device(model)
+    if device.type == "cpu":
         pages = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         return int(max(64, min(CPU_BATCH_TOKENS, pages // 2 // _bytes_in_passing(model))))
-    free, _ = torch.cuda.mem_get_info(model.device)
+    devices = [place for place in places(model) if place.startswith("cuda")] or [str(device)]
+    free = min(torch.cuda.mem_get_info(one)[0] for one in devices)
     return int(max(256, min(MOST_BATCH_TOKENS, free // 2 // _bytes_in_passing(model))))
 
 

@@ -24,7 +24,10 @@ def only_rows(model: PreTrainedModel, rows: torch.Tensor) -> Iterator[None]:
 
     def pick(module: torch.nn.Module, arguments: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
         hidden = arguments[0]
-        return (hidden.reshape(-1, hidden.shape[-1]).index_select(0, rows).unsqueeze(0), *arguments[1:])
+        return (
+            hidden.reshape(-1, hidden.shape[-1]).index_select(0, rows.to(hidden.device)).unsqueeze(0),
+            *arguments[1:],
+        )
 
     handle = projection.register_forward_pre_hook(pick)
     try:
@@ -39,6 +42,7 @@ def target_log_probabilities(logits: torch.Tensor, rows: torch.Tensor, tokens: t
     `logits` is [n, vocabulary]; `rows` and `tokens` are [k], and so is the result. Subtracting in float32 keeps
     apart what a half-precision log-softmax would round into ties.
     """
+    rows, tokens = rows.to(logits.device), tokens.to(logits.device)
     normaliser = torch.logsumexp(logits.float(), dim=1)
     return logits[rows, tokens].float() - normaliser[rows]
 

@@ -15,6 +15,7 @@ from veridical.engine.generation import Generated, Limit
 from veridical.engine.hidden import HiddenStates
 from veridical.engine.logits import only_rows, target_log_probabilities
 from veridical.engine.memory import Budget, alone_or_smaller
+from veridical.engine.placement import input_device
 from veridical.engine.positions import turning_points
 from veridical.engine.scorer import Scorer
 from veridical.engine.seq2seq import EncoderDecoderScorer, decoder_start
@@ -68,7 +69,7 @@ class PlainScorer(Scorer):
         return bisect_left(self._turning_points, length)
 
     def _sums(self, sequences: Sequence[Scored]) -> list[float]:
-        device = self.model.device
+        device = input_device(self.model)
         inputs = [run_tokens(sequence) for sequence in sequences]
         width = max(map(len, inputs))
         # What stands at a padded place is never looked at: the mask and causality both hide it.
@@ -162,7 +163,7 @@ class PlainGenerator:
 
     @torch.inference_mode()
     def _texts(self, prompts: Sequence[tuple[int, ...]], limit: int) -> list[Generated]:
-        ids = torch.tensor(prompts, device=self.model.device)
+        ids = torch.tensor(prompts, device=input_device(self.model))
         # A decoder's output begins with the token that starts it, not with the prompt.
         start_token = decoder_start(self.model) if self.model.config.is_encoder_decoder else None
         wanted = GenerationConfig(  # type: ignore[no-untyped-call]

@@ -13,6 +13,7 @@ from transformers import PreTrainedModel
 from veridical.engine.engine import SMALL_BATCH, Engine, Path, Sample, largest_difference, samples
 from veridical.engine.generation import Generated
 from veridical.engine.memory import Budget
+from veridical.engine.placement import input_device
 from veridical.engine.plain import plain_scorer
 from veridical.engine.scoring import PackedScorer
 from veridical.engine.seq2seq import decoder_start
@@ -125,8 +126,8 @@ def _gaps(model: PreTrainedModel, prompts: Sequence[tuple[int, ...]]) -> list[fl
     if model.config.is_encoder_decoder:
         inputs["decoder_input_ids"] = torch.full((len(prompts), 1), decoder_start(model))
         real = torch.ones_like(inputs["decoder_input_ids"])
-    logits = model(**{name: value.to(model.device) for name, value in inputs.items()}, use_cache=False).logits
-    places = logits[real.bool().to(model.device)].float()
+    logits = model(**{name: value.to(input_device(model)) for name, value in inputs.items()}, use_cache=False).logits
+    places = logits[real.bool().to(logits.device)].float()
     best = places.topk(2, dim=-1).values
     # The maximum is NaN where any is; topk need not be.
     finite = places.amax(dim=-1).isfinite()

@@ -11,6 +11,7 @@ from transformers.modeling_outputs import BaseModelOutput
 from veridical.engine.hidden import HiddenStates
 from veridical.engine.logits import only_rows, target_log_probabilities
 from veridical.engine.memory import alone_or_smaller
+from veridical.engine.placement import input_device
 from veridical.engine.scorer import Scorer
 from veridical.engine.targets import Scored
 
@@ -63,7 +64,7 @@ class EncoderDecoderScorer(Scorer):
             yield batch
 
     def _sums(self, sequences: Sequence[Scored]) -> list[float]:
-        device = self.model.device
+        device = input_device(self.model)
         contexts = {context: row for row, context in enumerate(dict.fromkeys(s.context for s in sequences))}
         ids, mask = _padded(list(contexts))
         own = torch.tensor([contexts[sequence.context] for sequence in sequences], device=device)
@@ -77,7 +78,7 @@ class EncoderDecoderScorer(Scorer):
         tokens = [token for sequence in sequences for token in sequence.continuation]
         with only_rows(self.model, torch.tensor(rows, device=device)):
             logits = self.model(
-                encoder_outputs=BaseModelOutput(last_hidden_state=states.index_select(0, own)),
+                encoder_outputs=BaseModelOutput(last_hidden_state=states.index_select(0, own.to(states.device))),
                 attention_mask=mask.to(device).index_select(0, own),
                 decoder_input_ids=inputs.to(device),
                 use_cache=False,

@@ -15,6 +15,7 @@ from transformers import PreTrainedModel
 
 from veridical.engine.logits import target_log_probabilities
 from veridical.engine.memory import Budget, is_out_of_memory
+from veridical.engine.placement import input_device
 from veridical.engine.plain import PlainScorer
 from veridical.engine.targets import Scored, run_tokens
 from veridical.errors import UserError
@@ -46,7 +47,7 @@ def _bare_score(model: PreTrainedModel, sequence: Scored) -> float:
 def _bare_logits(model: PreTrainedModel, tokens: Sequence[int]) -> torch.Tensor:
     try:
         logits: torch.Tensor = model(
-            input_ids=torch.tensor([list(tokens)], device=model.device), use_cache=False
+            input_ids=torch.tensor([list(tokens)], device=input_device(model)), use_cache=False
         ).logits
     except DOES_NOT_RUN as error:
         if is_out_of_memory(error):

@@ -57,8 +57,11 @@ class Checkpoint:
         return classifies(self.model.config.architectures or ())
 
 
-def load_checkpoint(source: Source, *, dtype: str, device: str, auto_class: Any = None) -> Checkpoint:
+def load_checkpoint(
+    source: Source, *, dtype: str, device: str, auto_class: Any = None, device_map: Any = None
+) -> Checkpoint:
     """`auto_class` (whatever has `from_pretrained`) loads the weights, by default the one that fits their config.
+    `device_map`, in accelerate's words, stands in the place of `device`.
 
     Raises UserError where the files cannot be loaded, or the hub not be reached.
     """
@@ -67,12 +70,13 @@ def load_checkpoint(source: Source, *, dtype: str, device: str, auto_class: Any 
     offline = source.kind == "hub" and not _hub_answers()
     try:
         with collected() as warnings:
-            checkpoint = _load(source, dtype, offline, auto_class)
+            checkpoint = _load(source, dtype, offline, auto_class, device_map)
     except UserError as error:
         raise UserError(f"model {source.spec!r}: {error}") from error
     except Exception as error:  # torn or foreign files make the readers fail in any way
         raise UserError(_why_not_loaded(source, error)) from error
-    checkpoint.model.to(place)  # type: ignore[arg-type]  # transformers' wrapper hides the signature
+    if device_map is None:
+        checkpoint.model.to(place)  # type: ignore[arg-type]  # transformers' wrapper hides the signature
     heard = tuple(dict.fromkeys((*checkpoint.loading.warnings, *warnings)))
     return replace(checkpoint, loading=replace(checkpoint.loading, warnings=heard))
 
@@ -147,16 +151,16 @@ def _hub_answers() -> bool:
     return True
 
 
-def _load(source: Source, dtype: str, offline: bool, auto_class: Any) -> Checkpoint:
+def _load(source: Source, dtype: str, offline: bool, auto_class: Any, device_map: Any) -> Checkpoint:
     wanted = "auto" if dtype == "auto" else getattr(torch, dtype)
     if source.kind == "gguf":
         folder = gguf.converted(source.path)
         weights = file_hash(source.path)
         if folder is None:
-            model, remarks = gguf.load_dequantised(source.path, wanted)
+            model, remarks = gguf.load_dequantised(source.path, wanted, device_map)
             tokenizer = AutoTokenizer.from_pretrained(source.path.parent, gguf_file=source.path.name)
             return Checkpoint(model, tokenizer, weights, LoadingNotes(remarks=remarks))
-        model, _ = load_weights(AutoModelForCausalLM, folder, dtype=wanted, use_safetensors=True)
+        model, _ = load_weights(AutoModelForCausalLM, folder, dtype=wanted, use_safetensors=True, device_map=device_map)
         return Checkpoint(model, AutoTokenizer.from_pretrained(folder), weights, gguf.stored_notes(folder))
     config = AutoConfig.from_pretrained(source.location, local_files_only=offline)
     model, unused = load_weights(
@@ -166,6 +170,7 @@ def _load(source: Source, dtype: str, offline: bool, auto_class: Any) -> Checkpo
         dtype=wanted,
         use_safetensors=True,
         local_files_only=offline,
+        device_map=device_map,
     )
     tokenizer = AutoTokenizer.from_pretrained(source.location, local_files_only=offline)
     loading = LoadingNotes(unused_weights=unused, remarks=tuple(filter(None, [unused_note(model, unused)])))

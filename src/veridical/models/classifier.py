@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
@@ -14,6 +15,7 @@ from transformers import PreTrainedModel
 
 from veridical.engine.engine import default_batch_tokens
 from veridical.engine.memory import Budget
+from veridical.engine.placement import device_kinds, input_device
 from veridical.errors import UserError
 from veridical.items import Mode, Status, digest
 from veridical.models.checkpoint import check_ids, config_state, longest_sequence, tokenizer_state
@@ -35,6 +37,7 @@ VERSION = "1"
 """Part of every request's key: raised when a change here can move a score."""
 
 _NO_TOKEN = -1
+_NO_NAME = re.compile("LABEL_[0-9]+")
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
 """Token ids, and which text each is of (empty where the tokenizer does not say)."""
@@ -74,12 +77,13 @@ class SequenceClassifier:
         self.n_tokens_run = 0
         self._segmented = "token_type_ids" in inspect.signature(model.forward).parameters
         self._ends_with_padding = _ends_with_padding(model, tokenizer)
+        self._check_names()
         self._check_classes()
         self._fingerprint = Fingerprint(
             {
                 "weights": weights,
                 "dtype": str(model.dtype).removeprefix("torch."),
-                "device": model.device.type,
+                "device": device_kinds(model),
                 "tokenizer": digest(tokenizer_state(tokenizer)),
                 "classes": digest(sorted(self.class_names.items())),
                 "config": digest(config_state(model)),
@@ -131,6 +135,26 @@ class SequenceClassifier:
         encoded = self.tokenizer([pair.first], [pair.second], truncation=False)
         tokens = tuple(encoded["input_ids"][0])
         return tokens, tuple(encoded["token_type_ids"][0]) if self._segmented and "token_type_ids" in encoded else ()
+
+    def _check_names(self) -> None:
+        """Raise UserError where the configuration's two maps of names and classes contradict each other.
+
+        Names of the form LABEL_0 are what is there where nobody gave any.
+        """
+        numbers = {label.casefold(): number for number, label in self.class_names.items()}
+        for label, given in (self.model.config.label2id or {}).items():
+            number, name = int(given), str(label)
+            other = numbers.get(name.casefold(), number)
+            known = self.class_names.get(number, name)
+            if other == number and (known.casefold() == name.casefold() or _NO_NAME.fullmatch(name)):
+                continue
+            if other == number and _NO_NAME.fullmatch(known):
+                continue
+            there = known if other == number else f"{name} for class {other}"
+            raise UserError(
+                f"model {self._name!r}: its config.json contradicts itself: label2id has {name} for class {number}, "
+                f"and id2label has {there}; which of them its weights go with cannot be told: put the wrong one right"
+            )
 
     def _check_classes(self) -> None:
         """Raise UserError for a name of a class that the model does not have, which shows in what it puts out."""
@@ -208,7 +232,7 @@ class SequenceClassifier:
             config.pad_token_id = before
 
     def _tensor(self, rows: Sequence[tuple[int, ...]]) -> torch.Tensor:
-        return torch.tensor(rows, dtype=torch.long, device=self.model.device)
+        return torch.tensor(rows, dtype=torch.long, device=input_device(self.model))
 
 
 def _ends_with_padding(model: PreTrainedModel, tokenizer: Any) -> bool:

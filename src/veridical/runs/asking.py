@@ -10,6 +10,7 @@ from veridical.errors import UserError
 from veridical.items import Mode, Suite
 from veridical.judge.registry import measure_set
 from veridical.library_messages import collected
+from veridical.models import DeviceMap
 from veridical.models.protocol import GenerationSettings, LanguageModel, LoadedFromFiles, LoadingNotes, Probed
 from veridical.runs import manifest as manifests
 from veridical.runs.execute import Layers, Tally, execute, prepare
@@ -44,6 +45,7 @@ def run(
     orders: int | None = None,
     batch_tokens: int | None = None,
     template_args: Mapping[str, object] | None = None,
+    device_map: DeviceMap | None = None,
     max_new_tokens: int = MAX_NEW_TOKENS,
     hidden_layers: Layers | None = None,
     bases: Mapping[str, str] | None = None,
@@ -69,6 +71,7 @@ def run(
         orders: how many rotations of the label order to ask (0: all); each prompt's own number where None.
         batch_tokens: tokens in a batch; chosen by the engine where None.
         template_args: passed on to the model's chat template.
+        device_map: how weights are spread over several devices (`auto`: as they fit), in the place of `device`.
         hidden_layers: by input, layers whose hidden state of the last prompt token is stored, from the passes that
             score, in the run's folder `hidden`: `{"full": [0, -2]}` (0 is the embedding, -2 the output of the
             penultimate block), or None for all.
@@ -98,7 +101,7 @@ def run(
     plans = _plans(names, wishes, Data(_path(data), _path(data_dir), shots, seed, few=limit is not None))
     study = Path(out) if out is not None else default_out(names)
     settings = GenerationSettings(max_new_tokens)
-    loading = Loading(dtype, device, batch_tokens, template_args or {})
+    loading = Loading(dtype, device, batch_tokens, template_args or {}, device_map)
     loading.check(models, wishes.modes)
     _check_study(study, plans)
     for given in models:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from veridical.errors import UserError
 from veridical.items import Mode
+from veridical.models import DeviceMap
 from veridical.models.protocol import CLASSIFIER_MODES, LANGUAGE_MODES, LanguageModel
 from veridical.runs import manifest as manifests
 from veridical.runs.load import open_run, run_folders
@@ -24,6 +25,7 @@ class Loading:
     device: str
     batch_tokens: int | None = None
     template_args: Mapping[str, object] = field(default_factory=dict)
+    device_map: DeviceMap | None = None
 
     def check(self, models: Sequence[str | LanguageModel], modes: Sequence[Mode]) -> None:
         """Raise UserError for a name, setting or mode that is wrong, as far as it shows before a model is loaded."""
@@ -35,7 +37,7 @@ class Loading:
             from veridical.models import check_settings
             from veridical.models.sources import known_to_classify, resolve
 
-            check_settings(self.dtype, self.device)
+            check_settings(self.dtype, self.device, self.device_map)
             for name in names:
                 known = known_to_classify(resolve(name))
                 if known is not None:
@@ -47,10 +49,12 @@ class Loading:
         A model given by name has a fingerprint when it is loaded; until then its run is one of its name and
         dtype, and is not known where the dtype is `auto` or the chat template has arguments.
         """
+        from veridical.models.sources import resolve
+
         for folder in run_folders(study):
             stored = open_run(folder).manifest
             if isinstance(given, str):
-                known = (given, self.dtype) == (stored.model.name, stored.model.fingerprint.get("dtype"))
+                known = (resolve(given).spec, self.dtype) == (stored.model.name, stored.model.fingerprint.get("dtype"))
                 known = known and not self.template_args
             else:
                 known = given.fingerprint.digest == stored.model.digest
@@ -69,6 +73,7 @@ class Loading:
             device=self.device,
             batch_tokens=self.batch_tokens,
             template_args=self.template_args,
+            device_map=self.device_map,
         )
 
 

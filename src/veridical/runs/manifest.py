@@ -139,7 +139,7 @@ def _wrong_schema(path: Path, found: object) -> UserError:
     if name == SCHEMA.partition("/")[0] and re.fullmatch(r"\d+", number) and int(number) > newest:
         return UserError(
             f"{path} was written by a newer Veridical (schema {found}; this one reads {SCHEMA}): "
-            f"upgrade with pip install --upgrade veridical"
+            "read it with that version"
         )
     return UserError(f"{path} is not the manifest of a run: its schema is {found!r}, not {SCHEMA!r}")
 

@@ -23,7 +23,7 @@ from veridical.runs.plan import MODES
 SCHEMA = "veridical.recipe/1"
 ENDINGS = (".yaml", ".yml")
 
-_LOCAL = re.compile(r"hf/[\w.-]+/[\w.-]+|hf/[./~].*|gguf/.+|smollm2|minilm-mlm")
+_LOCAL = re.compile(r"(?:hf/)?(?!(?:hf|gguf|openai|inspect)/)[\w.-]+/[\w.-]+|hf/[./~].*|gguf/.+|smollm2|minilm-mlm")
 
 
 class Model(Frozen):

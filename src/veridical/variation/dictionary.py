@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from veridical.errors import UserError
+from veridical.installing import install_command
 from veridical.variation.tagging import WORD_CLASSES
 from veridical.variation.words import form
 
@@ -19,7 +20,7 @@ def _lemminflect() -> Any:
         return import_module("lemminflect")
     except ModuleNotFoundError as error:
         raise UserError(
-            "lemminflect, which knows how words are inflected, is missing: pip install 'veridical[vary]'"
+            f"lemminflect, which knows how words are inflected, is missing: {install_command('vary')}"
         ) from error
 
 

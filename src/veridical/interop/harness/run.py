@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from veridical.errors import UserError
+from veridical.installing import install_command
 from veridical.runs.files import check_path, writable_folder
 
 if TYPE_CHECKING:
     from veridical.interop.harness.tasks import Tasks
 
-EXTRA = "pip install 'veridical[hf,lm-eval]'"
+EXTRAS = ("hf", "lm-eval")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class Evaluated:
 def check_installed() -> None:
     """Raise UserError where the harness is not installed."""
     if find_spec("lm_eval") is None:
-        raise UserError(f"the harness's tasks need lm-eval, which is not installed: {EXTRA}")
+        raise UserError(f"the harness's tasks need lm-eval, which is not installed: {install_command(*EXTRAS)}")
 
 
 def find_tasks(names: Sequence[str], include_paths: Sequence[Path] = ()) -> Tasks:
