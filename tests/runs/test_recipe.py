@@ -480,3 +480,67 @@ def test_the_recipes_name_no_suite_that_is_not_there() -> None:
     for path in STUDIES:
         for step in read_recipe(path).steps:
             assert set(step.ask.suites if step.ask else ()) <= known
+
+
+def asked_with(recipe: Path, given: Given, out: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, Any, Any]]:
+    """(models, dtype, template arguments) of every call that following the recipe makes."""
+    calls = []
+
+    def run(suites: Any, **settings: Any) -> Any:
+        calls.append((settings["model"], settings["dtype"], settings["template_args"]))
+        return type("Asked", (), {"failed": 0})
+
+    monkeypatch.setattr("veridical.runs.follow.run", run)
+    monkeypatch.setattr("veridical.runs.follow.open_study", lambda path: type("S", (), {"path": path, "judgement": 0}))
+    follow(read_recipe(recipe), out, given)
+    return calls
+
+
+MODELS_ALIKE_AND_NOT = [
+    {"name": "hf/a/one"},
+    {"name": "hf/b/two", "dtype": "bfloat16", "template_args": {"enable_thinking": False, "effort": "low", "n": 3}},
+    {"name": "hf/a/three"},
+]
+
+
+def test_each_model_is_loaded_with_the_recipe_s_dtype_and_template_arguments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path / "r.yaml", models=MODELS_ALIKE_AND_NOT)
+    assert asked_with(path, Given(), tmp_path / "s", monkeypatch) == [
+        (["hf/a/one", "hf/a/three"], "float32", {}),
+        (["hf/b/two"], "bfloat16", {"enable_thinking": False, "effort": "low", "n": 3}),
+    ]
+
+
+def test_what_the_user_says_of_dtype_and_template_stands_before_the_recipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path / "r.yaml", models=MODELS_ALIKE_AND_NOT)
+    given = Given(models=["hf/b/two", "hf/c/other"], dtype="float32", template_args={"effort": "high"})
+    assert asked_with(path, given, tmp_path / "s", monkeypatch) == [
+        (["hf/b/two"], "float32", {"enable_thinking": False, "effort": "high", "n": 3}),
+        (["hf/c/other"], "float32", {"effort": "high"}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        ({"name": "hf/a/one", "dtype": "bfloat"}, "did you mean 'bfloat16'"),
+        ({"name": "hf/a/one", "template_args": {"messages": "x"}}, "'messages' is not the user's to set"),
+        ({"name": "hf/a/one", "template_args": ["enable_thinking=false"]}, "a mapping is needed"),
+    ],
+)
+def test_a_dtype_or_template_argument_that_cannot_be_is_refused(tmp_path: Path, model: Any, told: str) -> None:
+    with pytest.raises(UserError, match=told):
+        read_recipe(written(tmp_path / "r.yaml", models=[model]))
+
+
+def test_the_checkpoints_of_the_same_evidence_study_are_the_paper_s() -> None:
+    recipe = read_recipe(next(path for path in STUDIES if path.stem == "same-evidence"))
+    assert [(model.name, model.ours, model.arguments()) for model in recipe.models] == [
+        ("hf/Qwen/Qwen2.5-7B-Instruct", False, {}),
+        ("hf/Qwen/Qwen3-8B", False, {"enable_thinking": False}),
+        ("hf/meta-llama/Llama-3.1-8B-Instruct", False, {}),
+    ]

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 SAID_BY_THE_RECIPE = ("prompt", "mode", "shots", "orders", "max_new_tokens")
 
 
+def named(context: typer.Context, option: str) -> bool:
+    """Whether an option stands in the command line, so that its value is no default."""
+    source = context.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
+
+
 def given_recipe(context: typer.Context, suites: Sequence[str]) -> Recipe | None:
     """The recipe that is given as the only suite; None where suites are given.
 
@@ -29,8 +35,7 @@ def given_recipe(context: typer.Context, suites: Sequence[str]) -> Recipe | None
     if len(suites) > 1:
         raise UserError(f"{recipes[0]} is a recipe, which names its suites: give it alone")
     for name in SAID_BY_THE_RECIPE:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
+        if named(context, name):
             option = f"--{name.replace('_', '-')}"
             raise UserError(f"{option}: the recipe says that; leave it out, or change it in a copy of {recipes[0]}")
     return read_recipe(Path(recipes[0]))

@@ -70,7 +70,7 @@ def command(
 ) -> None:
     """Ask models the questions of suites, judge the answers and write the report."""
     from veridical.cli.console import errors, measures_document, print_json, print_tables
-    from veridical.cli.recipe import given_recipe
+    from veridical.cli.recipe import given_recipe, named
     from veridical.errors import UserError
     from veridical.prompts.chat import parse_template_arguments
     from veridical.runs.asking import run as run_study
@@ -86,7 +86,18 @@ def command(
     progress = Terminal(errors())
     try:
         if recipe is not None:
-            given = Given(model or (), data, data_dir, limit, seed, dtype, device, batch_tokens, arguments)
+            given = Given(
+                model or (),
+                data,
+                data_dir,
+                limit,
+                seed,
+                dtype if named(context, "dtype") else None,
+                device,
+                batch_tokens,
+                arguments,
+                device_map,
+            )
             study = follow(recipe, study_folder, given, progress)
         else:
             study = run_study(

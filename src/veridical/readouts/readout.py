@@ -22,7 +22,7 @@ from veridical.readouts.transfer import Task
 from veridical.runs.asking import MAX_NEW_TOKENS, run
 from veridical.runs.hidden import PENULTIMATE, Asked, read_hidden, resolve_layers
 from veridical.runs.load import Run
-from veridical.runs.loading import Loading
+from veridical.runs.loading import Loading, spelled
 from veridical.runs.plan import FULL, fitting_prompts, limited
 from veridical.runs.progress import Progress, Silent
 from veridical.runs.readouts import add_representation, phrases_path, read_cosines, write_cosines, write_readout
@@ -107,7 +107,7 @@ def readout(
     inputs: dict[str, Sequence[int] | None] = {FULL: None} | {one: [layer] for one in asked.inputs if one != FULL}
     effort = Effort(draws, category_draws, control_draws, seed, against)
     loading = Loading(dtype, device, batch_tokens, template_args or {}, device_map)
-    models = [model] if isinstance(model, str | LanguageModel) else list(model)
+    models = [spelled(one) for one in ([model] if isinstance(model, str | LanguageModel) else model)]
     loading.check(models, ["loglikelihood", *([against] if against == "generate" else [])])
     if twin:
         models = _with_twins(models, loading, seed, progress)

@@ -17,7 +17,7 @@ from veridical.runs.execute import Layers, Tally, execute, prepare
 from veridical.runs.files import check_path, writable_folder
 from veridical.runs.judgement import Judgement
 from veridical.runs.load import Run, open_run, opened, run_folders
-from veridical.runs.loading import Loading, check_modes, free_memory
+from veridical.runs.loading import Loading, check_modes, free_memory, spelled
 from veridical.runs.plan import FULL, Plan, Wishes, check_names, plan
 from veridical.runs.progress import Progress, Silent
 from veridical.runs.store import RunStore, check_items, lacking_suites, restore_items
@@ -83,7 +83,7 @@ def run(
     """
     progress = progress or Silent()
     names = [suites] if isinstance(suites, str | Suite) else list(suites)
-    models = [model] if isinstance(model, str | LanguageModel) else list(model)
+    models = [spelled(one) for one in ([model] if isinstance(model, str | LanguageModel) else model)]
     wishes = Wishes(
         modes=tuple(dict.fromkeys([mode] if isinstance(mode, str) else mode)),
         prompts=_names(prompts),

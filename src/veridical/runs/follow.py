@@ -12,6 +12,7 @@ from typing import Any
 
 from veridical.errors import UserError
 from veridical.items import Suite
+from veridical.models import DeviceMap
 from veridical.models.protocol import LanguageModel
 from veridical.runs.asking import run
 from veridical.runs.files import make_folder, replace
@@ -25,17 +26,21 @@ CLASSIFY = "classify"
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a user says beside a recipe. `models` replace the recipe's; the rest is as in `run`."""
+    """What a user says beside a recipe. `models` replace the recipe's; the rest is as in `run`.
+
+    Where `dtype` is None it is the recipe's; of `template_args`, the user's stand before the recipe's of one name.
+    """
 
     models: Sequence[str | LanguageModel] = ()
     data: Path | None = None
     data_dir: Path | None = None
     limit: int | None = None
     seed: int = 0
-    dtype: str = "float32"
+    dtype: str | None = None
     device: str = "auto"
     batch_tokens: int | None = None
     template_args: Mapping[str, object] = field(default_factory=dict)
+    device_map: DeviceMap | None = None
 
 
 def follow(recipe: Recipe, out: Path, given: Given | None = None, progress: Progress | None = None) -> Study:
@@ -107,17 +112,17 @@ class _Follower:
                 f"give a folder of published files with --data-dir{self._data()}"
             )
         failed = 0
-        for modes, asked in self._by_mode(ask, models).items():
+        grouped = self._by_mode(ask, models).items()
+        for modes, settings in ((modes, one) for modes, asked in grouped for one in self._settings(asked)):
             failed += run(
                 suites,
-                model=asked,
                 prompts=ask.prompts,
                 mode=modes,  # type: ignore[arg-type]  # checked when the recipe was read
                 orders=ask.orders,
                 max_new_tokens=ask.max_new_tokens,
                 bases={model.name: model.base for model in self.recipe.models if model.base},
                 limit=self.given.limit,
-                **self._settings(),
+                **settings,
             ).failed
         return failed
 
@@ -141,14 +146,33 @@ class _Follower:
         known = known_to_classify(resolve(model))
         return any(one.classifies for one in self.recipe.models if one.name == model) if known is None else known
 
-    def _settings(self) -> dict[str, Any]:
-        """What every step that asks a model is given."""
+    def _settings(self, models: Sequence[str | LanguageModel]) -> list[dict[str, Any]]:
+        """What a step that asks models is given, once for all models that are loaded alike."""
+        described = {model.name: model for model in self.recipe.models}
+        alike: list[tuple[str, dict[str, object], list[str | LanguageModel]]] = []
+        for given in models:
+            own = described.get(given) if isinstance(given, str) else None
+            dtype = self.given.dtype or (own.dtype if own else None) or "float32"
+            arguments = {**(own.arguments() if own else {}), **self.given.template_args}
+            for known_dtype, known_arguments, members in alike:
+                if (known_dtype, known_arguments) == (dtype, arguments):
+                    members.append(given)
+                    break
+            else:
+                alike.append((dtype, arguments, [given]))
+        return [self._step(members, dtype, arguments) for dtype, arguments, members in alike]
+
+    def _step(
+        self, models: Sequence[str | LanguageModel], dtype: str, arguments: Mapping[str, object]
+    ) -> dict[str, Any]:
         return {
+            "model": models,
             "seed": self.given.seed,
-            "dtype": self.given.dtype,
+            "dtype": dtype,
             "device": self.given.device,
+            "device_map": self.given.device_map,
             "batch_tokens": self.given.batch_tokens,
-            "template_args": self.given.template_args,
+            "template_args": arguments,
             "out": self.out,
             "progress": self.progress,
         }
@@ -200,17 +224,20 @@ class _Follower:
             except UserError as error:  # a trial of the other steps need not fail here, after hours of asking
                 self.progress.say(f"--limit {self.given.limit}: the readout of {wanted.suite} is left out: {error}")
                 return 0
-        return readout(
-            wanted.suite if data == Data() else suite,
-            model=list(models),
-            prompt=wanted.prompt,
-            layer=wanted.layer,
-            draws=wanted.draws,
-            category_draws=wanted.category_draws,
-            control_draws=wanted.control_draws,
-            limit=None if whole else self.given.limit,
-            **self._settings(),
-        ).failed
+        failures = [
+            readout(
+                wanted.suite if data == Data() else suite,
+                prompt=wanted.prompt,
+                layer=wanted.layer,
+                draws=wanted.draws,
+                category_draws=wanted.category_draws,
+                control_draws=wanted.control_draws,
+                limit=None if whole else self.given.limit,
+                **settings,
+            ).failed
+            for settings in self._settings(models)
+        ]
+        return sum(failures)
 
     def _vary(self, wanted: Vary) -> None:
         from veridical.variation import proposers

@@ -49,12 +49,10 @@ class Loading:
         A model given by name has a fingerprint when it is loaded; until then its run is one of its name and
         dtype, and is not known where the dtype is `auto` or the chat template has arguments.
         """
-        from veridical.models.sources import resolve
-
         for folder in run_folders(study):
             stored = open_run(folder).manifest
             if isinstance(given, str):
-                known = (resolve(given).spec, self.dtype) == (stored.model.name, stored.model.fingerprint.get("dtype"))
+                known = (given, self.dtype) == (stored.model.name, stored.model.fingerprint.get("dtype"))
                 known = known and not self.template_args
             else:
                 known = given.fingerprint.digest == stored.model.digest
@@ -75,6 +73,18 @@ class Loading:
             template_args=self.template_args,
             device_map=self.device_map,
         )
+
+
+def spelled(model: str | LanguageModel) -> str | LanguageModel:
+    """A model as its run names it: `ORG/NAME` is `hf/ORG/NAME`. What names nothing stays as it is."""
+    if not isinstance(model, str):
+        return model
+    from veridical.models.sources import resolve
+
+    try:
+        return resolve(model).spec
+    except UserError:
+        return model  # refused where it is to be loaded, once what is wrong with the rest was said
 
 
 def check_modes(name: str, has: Sequence[Mode], wanted: Sequence[Mode]) -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, StringConstraints, ValidationError, field_validator, model_validator
 
@@ -18,12 +18,14 @@ from veridical.errors import UserError, unknown
 from veridical.files.scalars import NOTHING, Decimal, Truth, Whole
 from veridical.files.yaml_file import read_yaml
 from veridical.items import Frozen, Name
+from veridical.models import DTYPES
+from veridical.prompts.chat import parse_template_arguments
 from veridical.runs.plan import MODES
 
 SCHEMA = "veridical.recipe/1"
 ENDINGS = (".yaml", ".yml")
 
-_LOCAL = re.compile(r"(?:hf/)?(?!(?:hf|gguf|openai|inspect)/)[\w.-]+/[\w.-]+|hf/[./~].*|gguf/.+|smollm2|minilm-mlm")
+_LOCAL = re.compile(r"hf/[\w.-]+/[\w.-]+|hf/[./~].*|gguf/.+|smollm2|minilm-mlm")
 
 
 class Model(Frozen):
@@ -34,6 +36,7 @@ class Model(Frozen):
     a checkpoint that the paper does not name: its family or size is the paper's, or the whole of it is our choice.
     `base` names the model that a fine-tuned one was made from, as a proposer is named: its variants are its home.
     `classifies` says that it is a sequence classifier, which its name does not tell before it is loaded.
+    `dtype` is float32 where none is given; `template_args` go to its chat template, as --template-arg does.
     """
 
     name: Name
@@ -43,6 +46,8 @@ class Model(Frozen):
     ours: Truth = False
     base: str = ""
     classifies: Truth = False
+    dtype: Annotated[str | None, NOTHING] = None
+    template_args: Mapping[Name, str] = Field(default_factory=dict)
 
     @field_validator("name", mode="before")
     @classmethod
@@ -50,6 +55,20 @@ class Model(Frozen):
         if not isinstance(value, str):
             raise ValueError("a model's name is a text, as in hf/ORG/NAME")
         return value
+
+    @model_validator(mode="after")
+    def _can_be_loaded(self) -> Self:
+        if self.dtype is not None and self.dtype not in DTYPES:
+            raise ValueError(_unknown("dtype", self.dtype, DTYPES))
+        try:
+            self.arguments()
+        except UserError as error:
+            raise ValueError(str(error).removeprefix("--template-arg ")) from error
+        return self
+
+    def arguments(self) -> dict[str, Any]:
+        """The template's arguments as values (`false` is false). Raises UserError for a name that rendering sets."""
+        return parse_template_arguments(f"{name}={value}" for name, value in self.template_args.items())
 
     @model_validator(mode="after")
     def _can_be_named(self) -> Self:
