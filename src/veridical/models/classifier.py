@@ -77,8 +77,8 @@ class SequenceClassifier:
         self.n_tokens_run = 0
         self._segmented = "token_type_ids" in inspect.signature(model.forward).parameters
         self._ends_with_padding = _ends_with_padding(model, tokenizer)
-        self._check_names()
         self._check_classes()
+        self._check_names()
         self._fingerprint = Fingerprint(
             {
                 "weights": weights,
