@@ -48,7 +48,7 @@ def test_sets_of_a_field_are_right_where_every_item_is(tmp_path):
     (accuracy,) = measured(judgement, "accuracy", answerer="model")
     (sets,) = measured(judgement, "set_accuracy", answerer="model")
     assert (accuracy.value, accuracy.n_items, accuracy.n_sets) == (5 / 8, 8, 4)
-    assert accuracy.interval == "bootstrap over sets"
+    assert accuracy.interval == "too few sets for an interval: 4, and 10 are needed"
     assert (sets.value, sets.n_sets) == (0.5, 4)
     (worst,) = measured(judgement, "worst_of_set", answerer="model")
     # softmax of (-1, -2, -3) gives the first .665 and the second .245

@@ -41,7 +41,7 @@ def test_accuracy_by_hand() -> None:
     assert get(measures, "accuracy").value == pytest.approx(4 / 8)
     assert get(measures, "accuracy", kind="x").value == pytest.approx(2 / 4)
     assert get(measures, "accuracy", kind="x").interval == "Wilson"
-    assert get(measures, "accuracy").interval == "bootstrap over sets"
+    assert get(measures, "accuracy").interval == "too few sets for an interval: 4, and 10 are needed"
     assert (get(measures, "accuracy").n_sets, get(measures, "accuracy").n_items) == (4, 8)
 
 

@@ -48,7 +48,9 @@ def test_one_value_a_seed_has_wilsons_interval_and_several_a_bootstrap() -> None
     expected = wilson(3, 5)
     for record in (get(found, "seed_accuracy"), get(found, "seed_variant_accuracy", ct=0.75)):
         assert (record.low, record.high, record.interval) == (expected.low, expected.high, "Wilson")
-    assert get(found, "variant_accuracy").interval == "bootstrap over sets"
+    assert get(found, "variant_accuracy").interval.startswith("too few sets for an interval")
+    asked, answers = make({f"s{r}": Planted(r > 10, r % 5, 4) for r in range(20)})
+    assert get(judge(asked, frame(asked, answers)), "variant_accuracy").interval == "bootstrap over sets"
 
 
 def test_three_of_twenty_reach_the_threshold_of_three_twentieths() -> None:
@@ -75,10 +77,7 @@ def test_ties_on_both_sides_of_seed_accuracy_span_the_whole_range() -> None:
     found = judge(asked, frame(asked, answers), draws=200)
     assert get(found, "matching_correctness").value == 1
     assert get(found, "matching_correctness", tied="lowest").value == 0.05
-    assert (
-        "; matching correctness anywhere from 5 % to 100 % (a tie, interval 50 to 100 % of its upper end)"
-        in verdict(found)
-    )
+    assert "; matching correctness anywhere from 5 % to 100 % (a tie)" in verdict(found)
 
 
 def test_no_tie_says_nothing_of_one() -> None:

@@ -108,7 +108,7 @@ def test_a_set_with_a_missing_rating_is_not_judged_whole() -> None:
     assert (one.expected.value, one.expected.n) == (0.75, 4)
     assert (one.expected_sets.value, one.expected_sets.n) == (1.0, 1)
     assert (two.expected_sets.value, two.expected_sets.n) == (1.0, 3)
-    assert one.expected.interval.startswith("bootstrap over sets")
+    assert one.expected.interval.startswith("too few sets for an interval")
 
 
 def test_items_without_gold_are_not_compared_with_one() -> None:

@@ -78,7 +78,7 @@ def contrast(one: Quantity, other: Quantity, against: Mapping[str, Factor], sett
         if len(one.terms) > 1 and inverted is not None:
             p, null = max(inverted, _least_p(flips, settings.draws)), INVERTED
         else:
-            p, null = sign_flip_p(flips, rng, settings.draws), SIGN_FLIP
+            p, null = max(sign_flip_p(flips, rng, settings.draws), _least_p(flips, settings.draws)), SIGN_FLIP
     (low, high), (other_low, other_high) = one.range(), other.range()
     record = _record(one, one.value - other.value, interval, (low - other_high, high - other_low))
     statuses = both_statuses(record.statuses, other.statuses())

@@ -15,6 +15,7 @@ from veridical.judge.baselines import CHANCE
 from veridical.judge.constant import constant_label
 from veridical.judge.measure import Measure
 from veridical.rounding import decimals_of, percent, percentage, signed
+from veridical.stats.interval import TOO_FEW
 
 FEWEST_ANSWERS = 20
 """Answers below which nothing is called constant."""
@@ -83,7 +84,11 @@ def rate(measure: Measure) -> str:
     """`98 %, interval 93 to 99 %`."""
     decimals = decimals_of(measure.low, measure.high)
     value = percent(measure.value or 0.0, decimals)
-    return value + (_ends(measure) or ", no interval")
+    return value + (_ends(measure) or f", {_no_interval(measure)}")
+
+
+def _no_interval(measure: Measure) -> str:
+    return "too few sets for an interval" if (measure.interval or "").startswith(TOO_FEW) else "no interval"
 
 
 def _ends(measure: Measure, of: str = "") -> str:
@@ -99,7 +104,7 @@ def _difference(measure: Measure) -> str:
     decimals = decimals_of(measure.low, measure.high, difference=True)
     value = signed(measure.value, decimals)
     if measure.low is None or measure.high is None:
-        return f"{value}, no interval"
+        return f"{value}, {_no_interval(measure)}"
     return f"{value}, interval {signed(measure.low, decimals)} to {signed(measure.high, decimals)}"
 
 

@@ -43,6 +43,7 @@ from veridical.report.texts import (
     slice_label,
     spaced,
 )
+from veridical.stats.interval import FEWEST_CLUSTERS, TOO_FEW
 from veridical.suites.imperfective.class_table import class_tables
 
 WIDTH = 100
@@ -254,5 +255,7 @@ def _generic(results: Results, width: int) -> Iterable[RenderableType]:
         cells = (name, what, estimate(measure), str(measure.n_sets), str(not_ok(measure.statuses)))
         table.add_row(*cells, style="dim" if answering.reference else None)
     yield table
+    if few := max((m.n_sets for _, m in shown if (m.interval or "").startswith(TOO_FEW)), default=0):
+        yield Text(f"{TOO_FEW[0].upper()}{TOO_FEW[1:]}: up to {few}, and {FEWEST_CLUSTERS} are needed.")
     if len(shown) < len(rows):
         yield Text(f"{len(rows) - len(shown)} measures by slice are in the page.", style="dim")

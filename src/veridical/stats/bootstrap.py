@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veridical.stats.interval import Interval, degenerate, not_estimable
+from veridical.stats.interval import FEWEST_CLUSTERS, Interval, degenerate, not_estimable, too_few
 from veridical.stats.units import Floats, Units, align
 
 _CELLS = 4_000_000
@@ -101,7 +101,7 @@ def bootstrap_interval(
 
     Terms that share clusters are thereby paired, terms that do not are independent. Efron & Tibshirani 1993,
     An Introduction to the Bootstrap, chapters 8 and 13. Not estimable where a term has fewer than two
-    clusters; where both ends coincide the interval is degenerate and has no ends.
+    clusters, and without ends where it has fewer than `FEWEST_CLUSTERS`, or where both ends coincide.
     """
     return bootstrap_test(terms, rng, draws, level)[0]
 
@@ -118,6 +118,8 @@ def bootstrap_test(
     """
     if any(term.units.n_clusters < 2 for term in terms):
         return not_estimable(level), None
+    if (fewest := min(term.units.n_clusters for term in terms)) < FEWEST_CLUSTERS:
+        return too_few(fewest, level), None
     above = any(term.units.nested for term in terms)
     method = "bootstrap over clusters" if above else "bootstrap over sets"
     distribution = bootstrap_distribution(terms, rng, draws)

@@ -5,13 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 NOT_ESTIMABLE = "not estimable: fewer than two independent units"
+TOO_FEW = "too few sets for an interval"
+FEWEST_CLUSTERS = 10
+"""Sets (or clusters above them) below which nothing is bootstrapped. Our choice: 95 % intervals of a mean over sets of
+four items cover as little as .77 with 4 to 8 sets, .88 to .93 with 10 and .91 to .94 with 20
+(`benchmarks/few_sets.py`): fewer than ten would give a narrow interval that is often wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
     """`[low, high]` at `level` by `method`; both ends are None where there is no interval.
 
-    Then `method` says why: fewer than two independent units, or a resampling whose interval has no width. An
+    Then `method` says why: too few independent units, or a resampling whose interval has no width. An
     interval [x, x] would claim a certainty that a finite sample cannot give, so it is never made.
     """
 
@@ -33,6 +38,11 @@ class Interval:
 
 def not_estimable(level: float) -> Interval:
     return Interval(None, None, level, NOT_ESTIMABLE)
+
+
+def too_few(n: int, level: float) -> Interval:
+    """For a resampling of `n` units, fewer than `FEWEST_CLUSTERS`."""
+    return Interval(None, None, level, f"{TOO_FEW}: {n}, and {FEWEST_CLUSTERS} are needed")
 
 
 def degenerate(level: float, method: str) -> Interval:

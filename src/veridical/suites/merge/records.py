@@ -12,7 +12,7 @@ from veridical.judge.constant import constant_label, constant_share
 from veridical.judge.estimate import Settings
 from veridical.judge.measure import Measure
 from veridical.stats.bootstrap import cluster_totals, percentile_interval, resampled
-from veridical.stats.interval import Interval, not_estimable
+from veridical.stats.interval import FEWEST_CLUSTERS, Interval, not_estimable, too_few
 from veridical.stats.units import Floats
 from veridical.suites.merge.matching import Match, highest_matches, match, reachable
 from veridical.suites.merge.reference import STEPS, THRESHOLDS, reference_line
@@ -113,6 +113,8 @@ def _bootstrap(seeds: Seeds, settings: Settings) -> Interval:
     sample = seeds.seeds()
     if sample.units.n_clusters < 2:
         return not_estimable(settings.level)
+    if sample.units.n_clusters < FEWEST_CLUSTERS:
+        return too_few(sample.units.n_clusters, settings.level)
     terms = [sample.term(), *(seeds.passing(k).term() for k in THRESHOLDS)]
     totals = cluster_totals(terms)[:, 0::2]
 
