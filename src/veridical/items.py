@@ -193,7 +193,7 @@ class Suite(Frozen):
 
     The first grouping is the one that resamples (its sets are the units of every interval).
     `inputs` maps an input's name to the item fields that it shows; `full` shows all of them.
-    `measures` names the measure set that judges it (`veridical.judge.MEASURE_SETS`).
+    `measures` names the measure set that judges it (`veridical.judge.registry`).
     `classes` holds, by label, the names by which a sequence classifier may call it, compared casefolded; `pair`
     the two item fields that such a classifier is shown. Without `classes` no classifier can be asked.
     With `all_normalisations` choices are scored without their context too, and accuracy is judged under every

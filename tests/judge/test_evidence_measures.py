@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from veridical.judge import baseline_frame, contrasts, judge
-from veridical.report.recovered import per_token
 from veridical.report.results import Results
+from veridical.suites.evidence.recovered import per_token
 
 from .judging import frame, get, in_sets, item
 

@@ -233,7 +233,7 @@ def test_unknown_measure_set_names_the_nearest() -> None:
 
 
 def test_measure_sets_can_be_added(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("veridical.judge.registry.MEASURE_SETS", dict(MEASURE_SETS))
+    monkeypatch.setattr("veridical.judge.names.MEASURE_SETS", dict(MEASURE_SETS))
     register("mine", "veridical.judge.generic:MEASURE_SET")
     asked = suite([item("a")], measures="mine")
     assert get(judge(asked, frame(asked, {"a": "True"})), "accuracy").value == 1

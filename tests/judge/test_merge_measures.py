@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -13,15 +14,18 @@ from scipy import stats
 
 from veridical.items import Member
 from veridical.judge import baseline_frame, contrasts, judge
-from veridical.judge.verdict import verdict
+from veridical.judge.verdict import verdict as verdict_by
 from veridical.stats.proportions import wilson
 from veridical.suites.merge.home import own_proposer
 from veridical.suites.merge.matching import match, reachable
 from veridical.suites.merge.measures import greatest_share
 from veridical.suites.merge.reference import needed, reference_line
+from veridical.suites.merge.verdict import RULES
 
 from .judging import LABELS, frame, get, item
 from .variants import TABLE, Planted, make, suite_of
+
+verdict = partial(verdict_by, rules=RULES)
 
 SUITE, ANSWERS = make(TABLE)
 

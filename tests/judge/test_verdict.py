@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from veridical.judge import baseline_frame, judge
 from veridical.judge.measure import Measure
-from veridical.judge.verdict import verdict, verdicts
+from veridical.judge.verdict import verdict as verdict_by
+from veridical.judge.verdict import verdicts
 from veridical.rounding import number, percent, percentage
+from veridical.suites.imperfective.verdict import RULES as OF_ASPECT
 
 from .judging import frame, group_answers, in_sets, item, paradox, quads
 
 ASKED = paradox()
+verdict = partial(verdict_by, rules=OF_ASPECT)
 
 
 def record(measure: str, value: float, low: float | None, high: float | None, **more: object) -> Measure:

@@ -15,6 +15,7 @@ from veridical.errors import UserError
 from veridical.judge.measure import Measure
 from veridical.report.charts import charts, export_specs
 from veridical.report.drawing import series_marks
+from veridical.report.presentation import presentation_of
 from veridical.report.results import Results
 from veridical.suites.imperfective.figures import family_of, scale_chart, trade_off_chart
 
@@ -23,7 +24,7 @@ SIZES = {MODELS[0]: 134_515_008, MODELS[1]: 1_711_376_384}
 
 @pytest.fixture(scope="module")
 def specs(study: Study) -> dict[str, dict[str, Any]]:
-    return charts(Results.of(study.measures, study.suite.name), SIZES)
+    return charts(Results.of(study.measures, study.suite.name, presentation_of("imperfective")), SIZES)
 
 
 def rows(spec: dict[str, Any], *fields: str) -> Iterator[dict[str, Any]]:
@@ -112,7 +113,7 @@ def test_scale_curve_needs_two_models_of_known_size() -> None:
 
 def test_suite_of_other_measures_has_no_figure() -> None:
     measure = Measure(suite="s", model="m", prompt="p", mode="loglikelihood", measure="seed_accuracy", value=0.5)
-    assert charts(Results.of([measure], "s"), {}) == {}
+    assert charts(Results.of([measure], "s", presentation_of("imperfective")), {}) == {}
 
 
 def test_specifications_are_exported_as_strict_json(study: Study, tmp_path: Path) -> None:

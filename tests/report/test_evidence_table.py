@@ -9,9 +9,9 @@ import polars as pl
 from rich.console import Console
 
 from veridical.judge import baseline_frame, judge
-from veridical.report.recovered import recovered_by_heading
 from veridical.report.results import Results
 from veridical.report.terminal import render
+from veridical.suites.evidence.recovered import recovered_by_heading
 
 from ..judge.judging import frame
 from ..judge.test_evidence_measures import ANSWERS, SUITE

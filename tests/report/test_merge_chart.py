@@ -19,6 +19,7 @@ from veridical.judge import baseline_frame, judge
 from veridical.judge.measure import Measure
 from veridical.report.charts import charts
 from veridical.report.html import page
+from veridical.report.presentation import presentation_of
 from veridical.report.results import Results
 from veridical.report.terminal import render
 
@@ -44,7 +45,7 @@ def asked() -> tuple[Suite, pl.DataFrame, list[Measure]]:
 
 @pytest.fixture(scope="module")
 def specs(asked: tuple[Suite, pl.DataFrame, list[Measure]]) -> dict[str, Any]:
-    return charts(Results.of(asked[2], "small"), {})
+    return charts(Results.of(asked[2], "small", presentation_of("merge")), {})
 
 
 def rows(spec: dict[str, Any], *fields: str) -> Iterator[dict[str, Any]]:

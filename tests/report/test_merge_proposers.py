@@ -13,8 +13,9 @@ from tests.judge.variants import TABLE, make
 from veridical.judge import judge
 from veridical.judge.measure import Measure
 from veridical.report.charts import charts
-from veridical.report.merge_table import merge_table
+from veridical.report.presentation import presentation_of
 from veridical.report.results import Results
+from veridical.suites.merge.terminal import merge_table
 
 VARIANTS = [f"{seed}.{i}" for seed, planted in TABLE.items() for i in range(planted.n)]
 PROPOSERS = {name: "hf/a/base" if name[-1] in "01" else "minilm-mlm" for name in VARIANTS}
@@ -28,7 +29,7 @@ def measures() -> list[Measure]:
 
 
 def cells(measures: list[Measure]) -> dict[str, dict[str, Any]]:
-    spec = charts(Results.of(measures, "small"), {})["proposers"]
+    spec = charts(Results.of(measures, "small", presentation_of("merge")), {})["proposers"]
     parts = [spec, *spec["layer"]]
     rows = [row for part in parts for row in part.get("data", {}).get("values", ())]
     rows += [row for values in spec.get("datasets", {}).values() for row in values]
@@ -46,12 +47,13 @@ def test_the_heat_map_has_a_cell_a_proposer_and_frames_home(measures: list[Measu
 def test_one_proposer_is_no_heat_map() -> None:
     suite, answers = make(TABLE, proposer=dict.fromkeys(VARIANTS, "minilm-mlm"))
     found = judge(suite, frame(suite, answers), draws=50)
-    assert "proposers" not in charts(Results.of(found, "small"), {})
+    assert "proposers" not in charts(Results.of(found, "small", presentation_of("merge")), {})
 
 
 def test_the_terminal_has_a_table_of_models_against_proposers(measures: list[Measure]) -> None:
     console = Console(file=io.StringIO(), width=120)
-    for part in merge_table(Results.of(measures, "small"), 120):
+    suite, _ = make(TABLE, proposer=PROPOSERS)
+    for part in merge_table(suite, Results.of(measures, "small", presentation_of("merge")), 120):
         console.print(part)
     printed = console.file.getvalue()  # type: ignore[attr-defined]
     assert "Variant accuracy by who proposed the variants" in printed

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from veridical.judge.measure import Measure
 from veridical.report.comparisons import columns, comparisons
+from veridical.report.presentation import presentation_of
 from veridical.report.results import Results, contrast_name
 from veridical.report.summary import summaries
+
+PARADOX = presentation_of("imperfective")
 
 
 def record(measure: str = "accuracy", value: float = 0.5, **more: object) -> Measure:
@@ -48,7 +51,7 @@ def test_name_tells_the_mode_only_where_there_are_several() -> None:
 
 def test_known_groups_come_in_their_order_and_others_after() -> None:
     given = ("completed", "later", "D", "A")
-    results = Results.of([record(slice={"group": group}) for group in given], "s")
+    results = Results.of([record(slice={"group": group}) for group in given], "s", PARADOX)
     assert results.groups == ("A", "D", "completed", "later")
 
 
@@ -73,17 +76,20 @@ def test_first_table_leads_with_groups_tbr_and_gap() -> None:
             record("mean_p_unknown", slice={"group": "C"}),
         ],
         "s",
+        PARADOX,
     )
     first, second = summaries(results)
     assert [column.heading for column in first.columns] == ["A", "C", "TBR", "Gap ΔAA", "Accuracy"]
     assert first.columns[0].note == "interrupted accomplishment, n 110"
-    assert [column.heading for column in second.columns] == ["Label mass", "P(Unknown), C", "Constant share"]
+    assert [column.heading for column in second.columns] == ["Label mass", "Constant share", "P(Unknown), C"]
     ((_, (row,)),) = second.models
-    assert [cell and dict(cell.slice) for cell in row.cells] == [{}, {"group": "C"}, {"label": "True"}]
+    assert [cell and dict(cell.slice) for cell in row.cells] == [{}, {"label": "True"}, {"group": "C"}]
 
 
 def test_suite_without_groups_has_one_table() -> None:
-    (table,) = summaries(Results.of([record("balanced_accuracy"), record("pair_recovery")], "s"))
+    (table,) = summaries(
+        Results.of([record("balanced_accuracy"), record("pair_recovery")], "s", presentation_of("evidence"))
+    )
     assert [column.heading for column in table.columns] == ["Balanced accuracy", "Pair recovery"]
 
 
@@ -91,21 +97,22 @@ def test_contrast_and_its_adjusted_p_are_one_difference() -> None:
     raw = record("tbr", -0.3, prompt="dap", against={"prompt": "zero-shot"}, p=0.02, null="equal")
     adjusted = raw.model_copy(update={"p": 0.06, "null": "equal (Holm over 3 contrasts)"})
     within = record("tbr", 0.1, slice={"verb_class": "Creation"}, against={"verb_class": "Consumption"})
-    results = Results.of([record(), record(prompt="dap"), raw, adjusted, within], "s")
+    results = Results.of([record(), record(prompt="dap"), raw, adjusted, within], "s", PARADOX)
     (row,) = comparisons(results)
     assert (row.heading, row.name) == ("m", "dap less zero-shot")
     assert row.cells["tbr", ""].measure == raw
     assert row.cells["tbr", ""].adjusted == adjusted
-    assert columns([row]) == [(("tbr", ""), "TBR")]
+    assert columns(results, [row]) == [(("tbr", ""), "TBR")]
 
 
 def test_agreement_stands_beside_the_differences_of_the_same_models() -> None:
     difference = record("tbr", 0.2, against={"model": "n"})
     same = record("agreement", 0.9, against={"model": "n"})
-    (row,) = comparisons(Results.of([record(), record(model="n"), difference, same], "s"))
+    results = Results.of([record(), record(model="n"), difference, same], "s", PARADOX)
+    (row,) = comparisons(results)
     assert row.name == "m less n"
     assert row.cells["agreement", ""].measure == same
-    assert [heading for _, heading in columns([row])] == ["TBR", "Agreement"]
+    assert [heading for _, heading in columns(results, [row])] == ["TBR", "Agreement"]
     assert contrast_name(same) == "m and n"
 
 

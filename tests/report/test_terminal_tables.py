@@ -128,22 +128,27 @@ def test_markup_in_names_is_printed_as_it_stands(study: Study) -> None:
     assert "[link=a]m" in text
 
 
+def of_measures(study: Study, name: str) -> Study:
+    """The study, with its suite judged by another measure set."""
+    return study._replace(suite=study.suite.model_copy(update={"measures": name}))
+
+
 def test_suite_of_other_measures_gets_a_row_a_measure(study: Study) -> None:
     key = {"suite": "imperfective", "model": "m", "prompt": "p", "mode": "loglikelihood"}
     measures = [
         Measure(**key, measure="balanced_accuracy", value=0.65, low=0.6, high=0.7, n_sets=49, statuses={"ok": 98}),
         Measure(**key, measure="pair_recovery", slice={"kind": "Favors"}, value=None, n_sets=1),
     ]
-    text = printed(study, 80, measures)
+    text = printed(of_measures(study, "accuracy"), 80, measures)
     assert re.search(r"Balanced accuracy +\.65 \[\.60, \.70\] +49 +0", text)
-    assert re.search(r"Pair recovery kind Favors +– +1 +0", text)
+    assert re.search(r"pair recovery kind Favors +– +1 +0", text)
 
 
 def test_many_slices_are_left_to_the_page(study: Study) -> None:
     key = {"suite": "imperfective", "model": "m", "prompt": "p", "mode": "loglikelihood"}
     whole = Measure(**key, measure="pair_recovery", value=0.5)
     slices = [Measure(**key, measure="pair_recovery", slice={"kind": i}, value=0.5) for i in range(60)]
-    assert "60 measures by slice are in the page." in printed(study, 100, [whole, *slices])
+    assert "60 measures by slice are in the page." in printed(of_measures(study, "accuracy"), 100, [whole, *slices])
 
 
 def test_what_was_not_answered_is_bounded_below_the_table(study: Study) -> None:

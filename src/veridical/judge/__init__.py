@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from veridical.judge.baselines import baseline_frame
     from veridical.judge.comparison import contrasts
     from veridical.judge.judgement import judge, judge_baselines
-    from veridical.judge.registry import MEASURE_SETS, register
+    from veridical.judge.names import MEASURE_SETS, register
 
 _HOMES = {
-    "MEASURE_SETS": "registry",
+    "MEASURE_SETS": "names",
     "baseline_frame": "baselines",
     "contrasts": "comparison",
     "judge": "judgement",
     "judge_baselines": "judgement",
-    "register": "registry",
+    "register": "names",
 }
 
 __all__ = ["MEASURE_SETS", "baseline_frame", "contrasts", "judge", "judge_baselines", "register"]

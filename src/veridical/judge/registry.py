@@ -1,4 +1,4 @@
-"""Which measures judge which suite: a table of names, open for more, imported when asked for."""
+"""What a measure set is: the quantities, comparisons, rules and presentation by which one kind of suite is judged."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from importlib import import_module
 
 from veridical.errors import unknown
 from veridical.items import Factor, Suite
+from veridical.judge import names
 from veridical.judge.answering import Answering
 from veridical.judge.estimate import Settings
 from veridical.judge.measure import Measure
 from veridical.judge.quantity import Quantity
+from veridical.judge.verdict import RULES, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,8 @@ class MeasureSet:
     one answering; `records` are what is no mean of answers, with their intervals. `guessed` lists the quantities whose
     level of chance is that of a uniform guess (`judge.chance`), and `levels` the levels of chance that are computed in
     another way. `graded` says that answers are known as right or wrong alone, so that how often two models give the
-    same one says nothing.
+    same one says nothing. `rules` make the sentence on an answering (`judge.verdict`); `presentation` is where the
+    `report.presentation.Presentation` of its results is, `module:attribute`, none for the generic one.
     """
 
     quantities: Callable[[Answering, Sequence[str]], Iterable[Quantity]]
@@ -58,33 +61,15 @@ class MeasureSet:
     guessed: Callable[[Answering], Iterable[Quantity]] = _no_guess
     levels: Callable[[Suite], Iterable[Measure]] = _no_levels
     graded: bool = False
-
-
-MEASURE_SETS: dict[str, str] = {
-    "accuracy": "veridical.judge.generic:MEASURE_SET",
-    "benchmark": "veridical.suites.commonsense.measures:MEASURE_SET",
-    "graded": "veridical.judge.generic:GRADED",
-    "evidence": "veridical.suites.evidence.measures:MEASURE_SET",
-    "imperfective": "veridical.suites.imperfective.measures:BETWEEN_SETS",
-    "imperfective-quads": "veridical.suites.imperfective.measures:WITHIN_SETS",
-    "merge": "veridical.suites.merge.measures:MEASURE_SET",
-}
-"""Name of a measure set (`Suite.measures`) to where it is: `module:attribute`."""
-
-
-def register(name: str, where: str) -> None:
-    """Add a measure set under a name that suites can use. `where` is `module:attribute`, imported on use.
-
-    Raises ValueError where the name stands for another one already.
-    """
-    if MEASURE_SETS.setdefault(name, where) != where:
-        raise ValueError(f"measure set {name!r} is {MEASURE_SETS[name]} already")
+    rules: tuple[Rule, ...] = RULES
+    presentation: str = ""
 
 
 def measure_set(name: str) -> MeasureSet:
     """The measure set of that name. Raises UserError for a name that there is not."""
-    if name not in MEASURE_SETS:
-        raise unknown("measure set", name, MEASURE_SETS)
-    module, attribute = MEASURE_SETS[name].split(":")
+    known = names.MEASURE_SETS if name in names.MEASURE_SETS else names.measure_sets()
+    if name not in known:
+        raise unknown("measure set", name, known)
+    module, attribute = known[name].split(":")
     found: MeasureSet = getattr(import_module(module), attribute)
     return found

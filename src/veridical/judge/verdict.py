@@ -1,13 +1,13 @@
 """One plain sentence on what the numbers of an answering mean, by rules over its measures.
 
-The rules are tried in the order of `RULES`; the first that applies speaks. A rule claims only what holds over
-the whole interval and over every label that missing answers could have had: where either is too wide, the
-sentence says that nothing is settled. All thresholds are ours.
+A suite's rules are tried in their order (`RULES` where its measure set names none); the first that applies speaks. A
+rule claims only what holds over the whole interval and over every label that missing answers could have had: where
+either is too wide, the sentence says that nothing is settled. All thresholds are ours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from veridical.items import Factor
@@ -28,15 +28,15 @@ LITTLE_MASS = 0.1
 UNSTABLE = 0.2
 """Order sensitivity above which it is mentioned."""
 
-KEPT = 0.8
-"""Matching correctness above which a model is called consistent over variants; below `MOST`, inconsistent."""
 
-GROUPS_OF = {"True": ("B", "D", "completed"), "False": ("A",), "Unknown": ("C",)}
-"""The groups of the imperfective suites by gold label."""
+class Complete(str):
+    """A sentence that needs no word on label mass or on the order of labels behind it."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True)
-class Reading:
+class MeasureIndex:
     """The measures of one answering, by name and slice, without its contrasts, and the suite's levels of chance."""
 
     measures: tuple[Measure, ...]
@@ -84,14 +84,14 @@ def rate(measure: Measure) -> str:
     """`98 %, interval 93 to 99 %`."""
     decimals = decimals_of(measure.low, measure.high)
     value = percent(measure.value or 0.0, decimals)
-    return value + (_ends(measure) or f", {_no_interval(measure)}")
+    return value + (interval_ends(measure) or f", {_no_interval(measure)}")
 
 
 def _no_interval(measure: Measure) -> str:
     return "too few sets for an interval" if (measure.interval or "").startswith(TOO_FEW) else "no interval"
 
 
-def _ends(measure: Measure, of: str = "") -> str:
+def interval_ends(measure: Measure, of: str = "") -> str:
     """`, interval 93 to 99 %`, or nothing."""
     if measure.low is None or measure.high is None:
         return ""
@@ -99,7 +99,7 @@ def _ends(measure: Measure, of: str = "") -> str:
     return f", interval {percentage(measure.low, decimals)} to {percentage(measure.high, decimals)} %{of}"
 
 
-def _difference(measure: Measure) -> str:
+def difference(measure: Measure) -> str:
     # A gap is one side less another, whatever its record is of.
     decimals = decimals_of(measure.low, measure.high, difference=True)
     value = signed(measure.value, decimals)
@@ -108,21 +108,28 @@ def _difference(measure: Measure) -> str:
     return f"{value}, interval {signed(measure.low, decimals)} to {signed(measure.high, decimals)}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _nothing(reading: Reading) -> str | None:
-    whole = reading.named("accuracy")
+def no_answers(index: MeasureIndex) -> str | None:
+    """That there is nothing to read."""
+    whole = index.named("accuracy")
     if whole is None:
-        return "has no measure to read"
+        return Complete("has no measure to read")
     if whole.statuses.get("ok", 0):
         return None
-    return f"gives no usable answer to any of the {whole.n_items} items ({_statuses(whole)})"
+    return Complete(f"gives no usable answer to any of the {whole.n_items} items ({_statuses(whole)})")
 
 
-def _constant(reading: Reading) -> str | None:
-    share = reading.named("constant_share")
+def constant_answer(index: MeasureIndex) -> str | None:
+    """That one label is given to nearly everything."""
+    return constant_sentence(index, lambda _: "its accuracy says nothing")
+
+
+def constant_sentence(index: MeasureIndex, consequence: Callable[[str], str]) -> str | None:
+    """The sentence on a constant answer; `consequence` says, by the label, what it takes away."""
+    share = index.named("constant_share")
     if share is None or share.value is None or share.statuses.get("ok", 0) < FEWEST_ANSWERS:
         return None
     label = constant_label(share)
@@ -131,22 +138,23 @@ def _constant(reading: Reading) -> str | None:
     answered = share.statuses["ok"]
     part = "items" if answered == share.n_items else f"{answered} items that it answers"
     says = f"answers {label} to {percent(share.value * share.n_items / answered)} of the {part} whatever it is asked"
-    groups = [g for g in GROUPS_OF.get(label, ()) if reading.get("accuracy", group=g)]
-    if reading.get("tbr") is None or not groups:
-        return f"{says}, so its accuracy says nothing"
-    return f"{says}, so neither its accuracy in {_listed(groups)} nor its TBR says anything about aspect"
+    return Complete(f"{says}, so {consequence(label)}")
 
 
-def _unanswered(reading: Reading) -> str | None:
-    whole = reading.named("accuracy")
-    if whole is None or not whole.n_items:
+def unanswered(index: MeasureIndex) -> str | None:
+    """That many items have no usable answer, and what that leaves open of accuracy."""
+    return unanswered_sentence(index, "accuracy", index.named("accuracy"))
+
+
+def unanswered_sentence(index: MeasureIndex, name: str, measure: Measure | None) -> str | None:
+    """The sentence on missing answers, with the bounds of `measure`, which is called `name`."""
+    whole = index.named("accuracy")
+    if whole is None or not whole.n_items or measure is None:
         return None
     missing = 1 - whole.statuses.get("ok", 0) / whole.n_items
     if missing <= MANY_UNANSWERED:
         return None
     says = f"gives no usable answer to {percent(missing)} of the items ({_statuses(whole)})"
-    measure = reading.get("tbr") or whole
-    name = "TBR" if measure.measure == "tbr" else "accuracy"
     if measure.bound_low is None or measure.bound_high is None:
         return f"{says}, so its {name} cannot be read"
     low, high = percent(measure.bound_low), percent(measure.bound_high)
@@ -155,147 +163,50 @@ def _unanswered(reading: Reading) -> str | None:
     return f"{says}, so its {name} could be anything from {low.removesuffix(' %')} to {high}"
 
 
-def _biased(reading: Reading) -> str | None:
-    tbr, gap = reading.get("tbr"), reading.get("aspectual_awareness_gap")
-    if tbr is None or not reading.above("tbr", MOST):
-        return None
-    says = f"takes the goal as reached in most ambiguous accomplishments (TBR {rate(tbr)})"
-    if gap is None:
-        return f"strong teleological bias: {says}"
-    if reading.above("aspectual_awareness_gap", 0):
-        return f"teleological bias: {says}, though less often than it accepts activities (gap {_difference(gap)})"
-    if reading.below("aspectual_awareness_gap", 0):
-        return f"strong teleological bias: {says}, more often than it accepts activities (gap {_difference(gap)})"
-    return f"strong teleological bias: {says}, and does not clearly tell them from activities (gap {_difference(gap)})"
-
-
-def _denies_activities(reading: Reading) -> str | None:
-    accuracy, cautious = reading.get("accuracy", group="D"), reading.get("overcaution")
-    if accuracy is None or not reading.below("accuracy", MOST, group="D"):
-        return None
-    if cautious is not None and reading.above("overcaution", MOST):
-        return (
-            f"overcautious: answers Unknown to most activities too ({rate(cautious)} of D), "
-            "so a low TBR is no sign of awareness"
-        )
-    return (
-        f"rejects what does follow: right on few ambiguous activities (D {rate(accuracy)}), "
-        "so a low TBR is no sign of awareness"
-    )
-
-
-def _reversed(reading: Reading) -> str | None:
-    gap = reading.get("aspectual_awareness_gap")
-    if gap is None or not reading.below("aspectual_awareness_gap", 0):
-        return None
-    return f"accepts accomplishments more often than activities, the reverse of the truth (gap {_difference(gap)})"
-
-
-def _aware(reading: Reading) -> str | None:
-    tbr, gap = reading.get("tbr"), reading.get("aspectual_awareness_gap")
-    if tbr is None or gap is None or not reading.above("aspectual_awareness_gap", 0):
-        return None
-    if reading.below("tbr", MOST) and reading.above("accuracy", MOST, group="D"):
-        says = (
-            f"aware of aspect: accepts most activities and not most accomplishments (gap {_difference(gap)}; "
-            f"TBR {rate(tbr)})"
-        )
-        cancelled = reading.get("cancelled_true_rate")
-        if cancelled is not None and reading.above("cancelled_true_rate", MOST):
-            says += f", yet affirms most cancelled ones (A {rate(cancelled)})"
-        return says
-    return (
-        f"accepts activities more often than accomplishments (gap {_difference(gap)}), but how far is not settled "
-        f"(TBR {rate(tbr)})"
-    )
-
-
-def _inconclusive(reading: Reading) -> str | None:
-    tbr, gap = reading.get("tbr"), reading.get("aspectual_awareness_gap")
-    if tbr is None:
-        return None
-    told = f"TBR {rate(tbr)}" + (f"; gap {_difference(gap)}" if gap else "")
-    return f"inconclusive on {tbr.n_sets} {'set' if tbr.n_sets == 1 else 'sets'}: {told}"
-
-
-def _consistency(reading: Reading) -> str | None:
-    seeds = reading.get("seed_accuracy", variants="some") or reading.get("seed_accuracy")
-    every, match = reading.get("seed_variant_accuracy", ct=1.0), reading.get("matching_correctness")
-    if seeds is None or every is None or match is None:
-        return None
-    says = f"right on {rate(seeds)}, of {seeds.n_sets} seeds; on all variants of {rate(every)}"
-    if match.value is None:
-        return f"{says}; matching correctness {match.interval}"
-    lowest = _lowest(reading, match.value)
-    tied = lowest < match.value
-    lead = ""
-    # A tie that reaches down to low thresholds says nothing of consistency unless most seeds still pass at a high one.
-    kept = not tied or lowest > KEPT or reading.above("seed_variant_accuracy", MOST, ct=KEPT)
-    if kept and reading.above("matching_correctness", KEPT) and reading.above("seed_accuracy", MOST, **seeds.slice):
-        lead = "accurate, and consistent over small changes: "
-    elif reading.below("matching_correctness", MOST):
-        lead = "inconsistent over small changes: "
-    if tied:
-        whole = f"{percent(lowest)} to {percent(match.value)}"
-        says += f"; matching correctness anywhere from {whole} (a tie{_ends(match, ' of its upper end')})"
-    else:
-        says += f"; matching correctness {rate(match)}"
-    chance = reading.get("matching_correctness", line="reference")
-    if chance is not None:
-        says += f" (as many errors at random: {percent(chance.value or 0.0)})"
-    without = reading.get("seed_accuracy", variants="none")
-    return f"{lead}{says}" + (f"; {without.n_sets} more seeds have no variants" if without else "")
-
-
-def _lowest(reading: Reading, highest: float) -> float:
-    """The other end of a tie in matching correctness; `highest` where there is none."""
-    lowest = reading.get("matching_correctness", tied="lowest")
-    return highest if lowest is None or lowest.value is None else lowest.value
-
-
-def _accuracy(reading: Reading) -> str | None:
-    whole, sets = reading.named("accuracy"), reading.get("set_accuracy")
+def overall_accuracy(index: MeasureIndex) -> str | None:
+    """How much is right, of items and of sets, against a guess."""
+    whole, sets = index.named("accuracy"), index.get("set_accuracy")
     if whole is None:
         return None
-    says = f"{_against_chance(reading, whole)}right on {rate(whole)}, of {whole.n_items} items"
-    if (chance := reading.chance(whole)) is not None:
+    says = f"{_against_chance(index, whole)}right on {rate(whole)}, of {whole.n_items} items"
+    if (chance := index.chance(whole)) is not None:
         says += f" (guessing: {percent(chance)})"
     if sets is None:
         return says
     says += f"; on all items of {rate(sets)}, of {sets.n_sets} {'set' if sets.n_sets == 1 else 'sets'}"
-    references = [("guessing", reading.chance(sets))]
-    independent = reading.get("set_accuracy_reference")
+    references = [("guessing", index.chance(sets))]
+    independent = index.get("set_accuracy_reference")
     references.append(("if errors were independent", independent.value if independent else None))
     known = [f"{name}: {percent(value)}" for name, value in references if value is not None]
     return f"{says} ({'; '.join(known)})" if known else says
 
 
-def _against_chance(reading: Reading, whole: Measure) -> str:
+def _against_chance(index: MeasureIndex, whole: Measure) -> str:
     """What comes before a score that a uniform guess may get too."""
-    chance = reading.chance(whole)
-    if chance is None or reading.above("accuracy", chance):
+    chance = index.chance(whole)
+    if chance is None or index.above("accuracy", chance):
         return ""
-    return "worse than guessing: " if reading.below("accuracy", chance) else "not told apart from guessing: "
+    return "worse than guessing: " if index.below("accuracy", chance) else "not told apart from guessing: "
 
 
-RULES: tuple[Callable[[Reading], str | None], ...] = (
-    _nothing,
-    _constant,
-    _unanswered,
-    _biased,
-    _denies_activities,
-    _reversed,
-    _aware,
-    _inconclusive,
-    _consistency,
-    _accuracy,
-)
+Rule = Callable[[MeasureIndex], str | None]
+"""What speaks where it applies, and is None elsewhere."""
+
+RULES: tuple[Rule, ...] = (no_answers, constant_answer, unanswered, overall_accuracy)
+"""The rules of suites that name none of their own."""
 
 
-def verdict(measures: Sequence[Measure], *, name_suite: bool = False, levels: Sequence[Measure] = ()) -> str:
+def verdict(
+    measures: Sequence[Measure],
+    *,
+    name_suite: bool = False,
+    levels: Sequence[Measure] = (),
+    rules: Sequence[Rule] = RULES,
+) -> str:
     """One sentence on one answering: its measures, contrasts left aside. `name_suite` says which suite it is about.
 
-    `levels` are the suite's levels of chance (`judge.chance`), without which nothing is compared with a guess.
+    `levels` are the suite's levels of chance (`judge.chance`), without which nothing is compared with a guess. The
+    first of `rules` that applies speaks.
 
     Raises ValueError where the measures are of no answering or of several.
     """
@@ -303,22 +214,23 @@ def verdict(measures: Sequence[Measure], *, name_suite: bool = False, levels: Se
     keys = {_key(measure) for measure in own}
     if len(keys) != 1:
         raise ValueError(f"a verdict is about one answering, not {len(keys)}")
-    reading = Reading(own, tuple(levels))
+    index = MeasureIndex(own, tuple(levels))
     first = own[0]
     who = ", ".join(part for part in (first.suite if name_suite else "", first.model, first.prompt, first.mode) if part)
-    for rule in RULES:
-        sentence = rule(reading)
+    for rule in rules:
+        sentence = rule(index)
         if sentence is not None:
-            spoken = rule not in (_nothing, _constant)
-            return f"{who}: {sentence}{_reservation(reading) if spoken else ''}."
+            return f"{who}: {sentence}{'' if isinstance(sentence, Complete) else _reservation(index)}."
     return f"{who}: has no measure to read."
 
 
-def verdicts(measures: Iterable[Measure]) -> list[str]:
+def verdicts(measures: Iterable[Measure], rules: Mapping[str, Sequence[Rule]] | None = None) -> list[str]:
     """A sentence for each answering that saw the whole item and is no baseline, in the order of appearance.
 
-    Where there are several suites, each sentence names its own.
+    Where there are several suites, each sentence names its own. `rules` are those of each suite by its name, `RULES`
+    for any other.
     """
+    own_rules = rules or {}
     grouped: dict[tuple[str, ...], list[Measure]] = {}
     levels: dict[str, list[Measure]] = {}
     for measure in measures:
@@ -327,21 +239,24 @@ def verdicts(measures: Iterable[Measure]) -> list[str]:
         if measure.against is None and measure.input == "full" and measure.answerer == "model":
             grouped.setdefault(_key(measure), []).append(measure)
     several = len({key[0] for key in grouped}) > 1
-    return [verdict(group, name_suite=several, levels=levels.get(key[0], ())) for key, group in grouped.items()]
+    return [
+        verdict(group, name_suite=several, levels=levels.get(key[0], ()), rules=own_rules.get(key[0]) or RULES)
+        for key, group in grouped.items()
+    ]
 
 
 def _key(measure: Measure) -> tuple[str, ...]:
     return (measure.suite, measure.model, measure.answerer, measure.input, measure.prompt, measure.mode)
 
 
-def _reservation(reading: Reading) -> str:
+def _reservation(index: MeasureIndex) -> str:
     """What weakens the answers as answers."""
     said = ""
-    mass = reading.named("label_mass")
-    if mass is not None and mass.value is not None and reading.below("label_mass", LITTLE_MASS):
+    mass = index.named("label_mass")
+    if mass is not None and mass.value is not None and index.below("label_mass", LITTLE_MASS):
         said += f"; the labels together have only {percent(mass.value)} of its probability"
-    order = reading.named("order_sensitivity")
-    if order is not None and order.value is not None and reading.above("order_sensitivity", UNSTABLE):
+    order = index.named("order_sensitivity")
+    if order is not None and order.value is not None and index.above("order_sensitivity", UNSTABLE):
         said += f"; {percent(order.value)} of its answers change with the order of the labels"
     return said
 

@@ -7,22 +7,9 @@ from dataclasses import dataclass
 
 from veridical.items import Factor
 from veridical.judge.measure import Measure
+from veridical.report.presentation import Key
 from veridical.report.results import Answering, Results, contrast_name
-from veridical.report.texts import measure_label, slice_label
-
-Key = tuple[str, str]
-"""A measure and the slice it is of, in words."""
-
-LEADING: tuple[Key, ...] = (
-    ("accuracy", "group C"),
-    ("accuracy", "group D"),
-    ("tbr", ""),
-    ("aspectual_awareness_gap", ""),
-)
-"""What is read first: the gain in C, the cost in D, and what becomes of the two summaries."""
-
-OVER_SETS: tuple[Key, ...] = (("accuracy", ""), ("set_accuracy", ""))
-"""The same for suites of any kind."""
+from veridical.report.texts import slice_label
 
 AGREEMENT: Key = ("agreement", "")
 
@@ -66,12 +53,13 @@ def _comparison(results: Results, answering: Answering, cells: Mapping[Key, Diff
     return Comparison(heading, contrast_name(first), cells)
 
 
-def columns(rows: Sequence[Comparison]) -> list[tuple[Key, str]]:
+def columns(results: Results, rows: Sequence[Comparison]) -> list[tuple[Key, str]]:
     """The measures that the comparisons have, with their headings."""
-    keys = dict.fromkeys([*LEADING, *(key for row in rows for key in row.cells)])
-    return [(key, _title(key)) for key in keys if any(key in row.cells for row in rows)]
+    keys = dict.fromkeys([*results.presentation.compared, *(key for row in rows for key in row.cells)])
+    return [(key, _title(results, key)) for key in keys if any(key in row.cells for row in rows)]
 
 
-def _title(key: Key) -> str:
+def _title(results: Results, key: Key) -> str:
     measure, where = key
-    return f"{measure_label(measure)}, {where}" if where else measure_label(measure)
+    label = results.presentation.label(measure)
+    return f"{label}, {where}" if where else label

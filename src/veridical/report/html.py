@@ -20,14 +20,13 @@ from veridical.report import texts
 from veridical.report.comparisons import columns as contrast_columns
 from veridical.report.comparisons import comparisons
 from veridical.report.parts import asset, environment, script, script_json, source
+from veridical.report.presentation import presentation_of
 from veridical.report.readouts import ReadOut
 from veridical.report.readouts import sections as readout_sections
-from veridical.report.recovered import per_token, recovered_by_heading
 from veridical.report.results import Answering, Results, contrast_name
 from veridical.report.sets import set_list
 from veridical.report.summary import summaries
 from veridical.runs.files import make_folder, replace
-from veridical.suites.imperfective.class_table import class_tables
 
 BUNDLES = ("vega.min.js", "vega-lite.min.js", "vega-embed.min.js")
 PACKAGE = "veridical.report"
@@ -45,9 +44,7 @@ def page_environment() -> Environment:
         "estimate": texts.estimate,
         "bounds": texts.bounds,
         "p_value": texts.p_value,
-        "measure_label": texts.measure_label,
         "slice_label": texts.slice_label,
-        "group_label": texts.group_label,
         "status_list": texts.status_list,
         "not_ok": texts.not_ok,
         "spaced": texts.spaced,
@@ -92,7 +89,7 @@ def page(
         sections=sections,
         read_first=notices,
         verdicts=verdicts,
-        glossary=[(text.label, text.meaning) for name, text in texts.MEASURES.items() if name in used],
+        glossary=[(text.label, text.meaning) for name, text in _texts(sections).items() if name in used],
         statuses=texts.STATUSES,
         level=next((texts.level(measure) for measure in measures if measure.level is not None), ""),
         parameter_count=texts.parameter_count,
@@ -118,7 +115,7 @@ def _section(
     """What the template needs of one suite. Ids are numbered: a suite's name may be any text."""
     from veridical.report.charts import charts  # Altair takes half a second to import
 
-    results = Results.of(measures, suite.name)
+    results = Results.of(measures, suite.name, presentation_of(suite.measures))
     named = [(results.name(Answering.of(m), model=True), m) for m in results.measures]
     compared = comparisons(results)
     statuses = [(results.name(a, model=True), results.statuses(a)) for a in (*results.answers, *results.references)]
@@ -130,18 +127,24 @@ def _section(
         "n_sets": suite.n_sets,
         "results": results,
         "charts": charts(results, parameters) | readout_charts,
+        "figures": results.presentation.load_figures(),
         "readouts": read_out,
         "sets": set_list(suite, results, frame),
         "summaries": summaries(results),
-        "tables": class_tables(results),
-        "recovered": recovered_by_heading(results),
-        "per_token": per_token(results),
+        "tables": results.presentation.text_tables(results),
+        "remarks": results.presentation.remarks(results),
         "missing": [(name, counts) for name, counts in statuses if texts.not_ok(counts)],
         "bounded": any(texts.bounds(m) for m in results.measures),
         "comparisons": [(name, list(rows)) for name, rows in groupby(compared, key=lambda row: row.heading)],
-        "compared": contrast_columns(compared),
+        "compared": contrast_columns(results, compared),
         "records": named,
     }
+
+
+def _texts(sections: Sequence[Mapping[str, Any]]) -> dict[str, texts.MeasureText]:
+    """The measures in words, of suites of any kind and of these."""
+    own = [section["results"].presentation.texts for section in sections]
+    return {name: text for part in (texts.MEASURES, *own) for name, text in part.items()}
 
 
 def _title(suites: Sequence[Suite]) -> str:

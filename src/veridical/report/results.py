@@ -16,14 +16,13 @@ from veridical.items import Factor
 from veridical.judge.measure import Measure
 from veridical.readouts.answers import MODE as READOUT_MODE
 from veridical.readouts.answers import OPTION_LOGITS, TEXT_BASELINES
-from veridical.report.texts import GROUPS, is_difference, spaced
+from veridical.report.presentation import GENERIC, Presentation
+from veridical.report.texts import is_difference, spaced
 
 Slice = frozenset[tuple[str, Factor]]
 
 REFERENCE_ANSWERERS = ("majority", "chance", OPTION_LOGITS, *TEXT_BASELINES)
 """Answerers that stand for comparison beside a model, as every `always:LABEL` does."""
-
-TELIC_CLASSES = ("Creation", "Change_of_State", "Consumption", "Motion_to_Goal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +62,10 @@ class Results:
 
     measures: tuple[Measure, ...]
     index: Mapping[tuple[Answering, str, Slice], Measure] = field(repr=False)
+    presentation: Presentation = GENERIC
 
     @classmethod
-    def of(cls, measures: Iterable[Measure], suite: str) -> Self:
+    def of(cls, measures: Iterable[Measure], suite: str, presentation: Presentation = GENERIC) -> Self:
         """Those measures that are of `suite`. Where a key repeats, the first stands in the tables."""
         own = tuple(measure for measure in measures if measure.suite == suite)
         index: dict[tuple[Answering, str, Slice], Measure] = {}
@@ -73,14 +73,10 @@ class Results:
             if measure.against is None:
                 key = (Answering.of(measure), measure.measure, frozenset(measure.slice.items()))
                 index.setdefault(key, measure)
-        return cls(own, index)
+        return cls(own, index, presentation)
 
     def get(self, answering: Answering, measure: str, **where: Factor) -> Measure | None:
         return self.index.get((answering, measure, frozenset(where.items())))
-
-    def whole(self, answering: Answering, measure: str) -> Measure | None:
-        """The measure over everything; in group C where it is given by group alone."""
-        return self.get(answering, measure) or self.get(answering, measure, group="C")
 
     @cached_property
     def answerings(self) -> tuple[Answering, ...]:
@@ -118,18 +114,9 @@ class Results:
         return tuple(contrast for contrast in self.contrasts if set(contrast.against or {}) <= fields)
 
     @cached_property
-    def imperfective(self) -> bool:
-        """Whether the suite is judged by the measures of the imperfective paradox."""
-        return any(name in ("tbr", "aspectual_awareness_gap") for _, name, _ in self.index)
-
-    @cached_property
     def groups(self) -> tuple[str, ...]:
-        """The groups whose accuracy is given, the known ones first and in their order."""
-        return _ordered(self._values("accuracy", "group"), GROUPS)
-
-    def classes(self, measure: str = "tbr") -> tuple[str, ...]:
-        """The verb classes by which `measure` is given."""
-        return _ordered(self._values(measure, "verb_class"), TELIC_CLASSES)
+        """The groups whose accuracy is given, those that the presentation knows first and in its order."""
+        return in_order(self.values_of("accuracy", "group"), self.presentation.groups)
 
     def statuses(self, answering: Answering) -> Mapping[str, int]:
         """Responses by status over the whole suite: of overall accuracy, else summed over the groups."""
@@ -173,7 +160,8 @@ class Results:
             parts.append(answering.mode)
         return parts
 
-    def _values(self, measure: str, factor: str) -> list[str]:
+    def values_of(self, measure: str, factor: str) -> list[str]:
+        """The values of a factor by which alone a measure is given."""
         return [
             str(value)
             for (_, name, where) in self.index
@@ -183,7 +171,8 @@ class Results:
         ]
 
 
-def _ordered(found: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
+def in_order(found: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
+    """Names once each: the known ones in their order, then the others as they come."""
     rank = {name: position for position, name in enumerate(known)}
     unique = dict.fromkeys(found)
     return tuple(sorted(unique, key=lambda name: rank.get(name, len(rank))))

@@ -7,13 +7,10 @@ from dataclasses import dataclass
 
 from veridical.judge.measure import Measure
 from veridical.report.results import Answering, Results, Slice
-from veridical.report.texts import GROUPS, MEASURES, measure_label, not_ok, spaced
+from veridical.report.texts import MEASURES, not_ok, spaced
 
 COLUMN_FACTORS = ("group", "pair")
 """Slices that have a column of their own; other slices are in the list of every measure."""
-
-LEADING = ("tbr", "aspectual_awareness_gap")
-"""The measures that come right after the groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +44,7 @@ class Summary:
 def summaries(results: Results) -> list[Summary]:
     """The main tables of one suite: accuracy by group with what follows from it, then the rest."""
     columns = _columns(results)
-    first = [column for column in columns if column.measure in ("accuracy", *LEADING)]
+    first = [column for column in columns if column.measure in ("accuracy", *results.presentation.leading)]
     if not results.groups:
         return [_summary(results, "Results", columns)] if columns else []
     rest = [column for column in columns if column not in first]
@@ -77,8 +74,10 @@ def _columns(results: Results) -> list[Column]:
         if not answering.reference and factors <= {*COLUMN_FACTORS, "label"} and len(factors) < 2:
             found.setdefault(name, {}).setdefault(frozenset() if "label" in factors else where)
     columns = [_column(results, "accuracy", frozenset({("group", group)})) for group in results.groups]
-    rank = {name: position for position, name in enumerate(MEASURES)}
-    for name in sorted(found, key=lambda name: (name not in LEADING, rank.get(name, len(rank)), name)):
+    rank = {name: position for position, name in enumerate((*MEASURES, *results.presentation.texts))}
+    for name in sorted(
+        found, key=lambda name: (name not in results.presentation.leading, rank.get(name, len(rank)), name)
+    ):
         whole: Slice = frozenset()
         if whole in found[name]:
             columns.append(_column(results, name, whole))
@@ -92,11 +91,11 @@ def _column(results: Results, measure: str, where: Slice) -> Column:
     counts = {cell.n_sets for cell in cells if cell}
     n = "n " + "–".join(f"{count:,}" for count in sorted({min(counts), max(counts)})) if counts else ""
     if not where:
-        return Column(measure, where, measure_label(measure), n)
+        return Column(measure, where, results.presentation.label(measure), n)
     value = spaced(str(next(iter(dict(where).values()))))
     if measure == "accuracy":
-        return Column(measure, where, value, ", ".join(filter(None, (GROUPS.get(value, ""), n))))
-    return Column(measure, where, f"{measure_label(measure)}, {value}", n)
+        return Column(measure, where, value, ", ".join(filter(None, (results.presentation.groups.get(value, ""), n))))
+    return Column(measure, where, f"{results.presentation.label(measure)}, {value}", n)
 
 
 def _cell(results: Results, answering: Answering, measure: str, where: Slice) -> Measure | None:

@@ -6,7 +6,7 @@ beyond A to D) and then the intervals; a line below says what was left out. The 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -21,30 +21,21 @@ from rich.text import Text
 from veridical.errors import printable
 from veridical.items import Suite
 from veridical.judge.measure import Measure
-from veridical.report.answer_table import Column, answer_rows, answer_table, estimates, grid, not_ok_line, value_of
-from veridical.report.benchmark_table import benchmark_table
-from veridical.report.comparisons import AGREEMENT, LEADING, OVER_SETS, Comparison, Key, comparisons
+from veridical.report.answer_table import Column, grid, value_of
+from veridical.report.comparisons import AGREEMENT, Comparison, comparisons
 from veridical.report.comparisons import columns as contrast_columns
-from veridical.report.evidence_table import evidence_table, is_evidence
-from veridical.report.merge_table import is_merge, merge_table
 from veridical.report.plain import plain
-from veridical.report.results import Answering, Results, contrast_name
-from veridical.report.text_table import terminal_table
+from veridical.report.presentation import presentation_of
+from veridical.report.results import Results, contrast_name
 from veridical.report.texts import (
-    GROUPS,
     disagreement,
     estimate,
-    level,
-    measure_label,
     not_ok,
-    number,
     p_value,
     signed,
     slice_label,
-    spaced,
 )
 from veridical.stats.interval import FEWEST_CLUSTERS, TOO_FEW
-from veridical.suites.imperfective.class_table import class_tables
 
 WIDTH = 100
 LONGEST = 40
@@ -64,7 +55,7 @@ class Tables:
         width = min(options.max_width, WIDTH)
         parts: list[RenderableType] = [Text(notice, style="bold") for notice in self.notices]
         for suite in self.suites:
-            results = Results.of(self.measures, printable(suite.name))
+            results = Results.of(self.measures, printable(suite.name), presentation_of(suite.measures))
             if results.index:
                 parts += _suite(suite, results, width)
         for verdict in self.verdicts:
@@ -84,101 +75,21 @@ def _suite(suite: Suite, results: Results, width: int) -> Iterable[RenderableTyp
     yield Text()
     heading = f"{suite.name} {suite.version}: {len(suite.items):,} items, {suite.n_sets:,} sets"
     yield Text(printable(heading), style="bold")
-    if not results.imperfective:
-        if suite.measures == "benchmark":
-            yield from benchmark_table(results, width, suite.normalisation)
-        else:
-            table = merge_table if is_merge(results) else evidence_table if is_evidence(results) else _generic
-            yield from table(results, width)
-            if table is _generic:
-                yield from _contrasts(results, width, OVER_SETS)
-                yield from _tests(results)
-        yield from _agreement(results)
-        return
-    yield from answer_table(_imperfective_columns(results), answer_rows(results, results.references), width)
-    yield Text(_legend(results), style="dim")
-    yield from _classes(results, width)
-    for class_table in class_tables(results) if len(results.models) > 1 else ():
-        yield from terminal_table(class_table)
+    shown = results.presentation
+    yield from shown.terminal(suite, results, width) if shown.terminal else _generic(results, width)
     yield from _contrasts(results, width)
+    if shown.tested:
+        yield from _tests(results)
     yield from _agreement(results)
-
-
-def _imperfective_columns(results: Results) -> list[Column]:
-    def accuracy(group: str) -> Column:
-        heading = spaced(group) if len(group) <= 9 else f"{group[:5]}."
-        extra = len(group) > 1
-        return Column(
-            heading,
-            lambda a: number(value_of(results.get(a, "accuracy", group=group))),
-            drop=3 if extra else 0,
-            gap=1,
-        )
-
-    return [
-        *(accuracy(group) for group in results.groups),
-        estimates("TBR", lambda a: results.whole(a, "tbr")),
-        estimates("gap ΔAA", lambda a: results.whole(a, "aspectual_awareness_gap")),
-        Column("mass", lambda a: "" if a.constant else number(value_of(results.whole(a, "label_mass"))), drop=1),
-        Column("not ok", lambda a: "" if a.constant else str(not_ok(results.statuses(a))), drop=2),
-    ]
-
-
-def _legend(results: Results) -> str:
-    groups = ", ".join(f"{g} {GROUPS[g]}" if len(g) == 1 else g for g in results.groups if g in GROUPS)
-    percent = next((level(m) for m in results.measures if m.level is not None), "")
-    lines = [f"Accuracy by group: {groups}."]
-    if percent:
-        lines.append(f"Intervals: {percent}.")
-    if line := not_ok_line(results):
-        lines.append(line)
-        lines += [told for answering in results.answers if (told := _bounds(results, answering))]
-    sizes = {a: len_ for a in results.answers if (len_ := sum(results.statuses(a).values()))}
-    if fewer := [a for a in sizes if sizes[a] < max(sizes.values())]:
-        parts = [f"{results.name(a, model=True)} {sizes[a]:,} items" for a in fewer]
-        lines.append(f"Not all rows are over the same items: {'; '.join(parts)}; the others {max(sizes.values()):,}.")
-    return "\n".join(lines)
-
-
-def _bounds(results: Results, answering: Answering) -> str:
-    """What the rates could be, whatever the answers that are missing would have been."""
-    if not not_ok(results.statuses(answering)):
-        return ""
-    named = [(group, results.get(answering, "accuracy", group=group)) for group in results.groups]
-    named += [(name, results.whole(answering, key)) for name, key in _BOUNDED]
-    ranges = [
-        f"{name} {number(measure.bound_low)} to {number(measure.bound_high)}"
-        for name, measure in named
-        if measure is not None and measure.bound_low is not None and measure.bound_low != measure.bound_high
-    ]
-    return f"Bounds, {results.name(answering, model=True)}: {', '.join(ranges)}." if ranges else ""
-
-
-_BOUNDED = (("TBR", "tbr"), ("gap", "aspectual_awareness_gap"))
-
-
-def _classes(results: Results, width: int) -> Iterable[RenderableType]:
-    classes = results.classes()
-    if not classes:
-        return
-
-    def column(verb_class: str) -> Column:
-        return estimates(spaced(verb_class), lambda a: results.get(a, "tbr", verb_class=verb_class))
-
-    yield Text()
-    yield Text("TBR by verb class", style="bold")
-    # A constant answer is the same in every class.
-    references = [reference for reference in results.references if not reference.constant]
-    yield from answer_table([column(name) for name in classes], answer_rows(results, references), width)
 
 
 def _tests(results: Results) -> Iterable[RenderableType]:
     """The p-values of differences over sets, where sets have more than one item, and over items elsewhere."""
     for row in comparisons(results):
-        key = next((key for key in reversed(OVER_SETS) if key in row.cells), None)
+        key = next((key for key in reversed(results.presentation.compared) if key in row.cells), None)
         difference = row.cells[key] if key else None
         if key and difference and difference.measure.p is not None:
-            shown = f"{row.name}, {measure_label(key[0]).lower()}: p {p_value(difference.measure.p)}"
+            shown = f"{row.name}, {results.presentation.label(key[0]).lower()}: p {p_value(difference.measure.p)}"
             if difference.adjusted is not None and difference.adjusted.p != difference.measure.p:
                 shown += f", Holm {p_value(difference.adjusted.p)}"
             yield Text(f"{shown}; null: {difference.measure.null}", style="dim")
@@ -186,10 +97,10 @@ def _tests(results: Results) -> Iterable[RenderableType]:
                 yield Text(f"  {why}", style="dim")
 
 
-def _contrasts(results: Results, width: int, leading: Sequence[Key] = LEADING) -> Iterable[RenderableType]:
+def _contrasts(results: Results, width: int) -> Iterable[RenderableType]:
     """Prompts and models compared; what else is compared is in the page."""
     rows = comparisons(results)
-    keys = [(key, heading) for key, heading in contrast_columns(rows) if key in leading]
+    keys = [(key, heading) for key, heading in contrast_columns(results, rows) if key in results.presentation.compared]
     rows = [row for row in rows if any(key in row.cells for key, _ in keys)]
     if not rows:
         return
@@ -251,7 +162,7 @@ def _generic(results: Results, width: int) -> Iterable[RenderableType]:
     for answering, measure in shown:
         name = results.name(answering, model=True) if answering != before else ""
         before = answering
-        what = f"{measure_label(measure.measure)} {slice_label(measure.slice)}".rstrip()
+        what = f"{results.presentation.label(measure.measure)} {slice_label(measure.slice)}".rstrip()
         cells = (name, what, estimate(measure), str(measure.n_sets), str(not_ok(measure.statuses)))
         table.add_row(*cells, style="dim" if answering.reference else None)
     yield table

@@ -27,43 +27,14 @@ class MeasureText:
 
 MEASURES: Mapping[str, MeasureText] = {
     "accuracy": MeasureText("Accuracy", "Share of items answered with a gold label; 1 is best."),
-    "tbr": MeasureText(
-        "TBR",
-        "Teleological bias rate: share of ambiguous accomplishments (group C: “was building a gazebo”) answered "
-        "True, as if the goal had been reached. 0 is best.",
-    ),
-    "aspectual_awareness_gap": MeasureText(
-        "Gap ΔAA",
-        "Aspectual awareness gap: accuracy on ambiguous activities (D) less TBR. 1 tells the two kinds of event "
-        "apart; 0 treats them alike, as every constant answer does.",
-    ),
-    "cancelled_true_rate": MeasureText(
-        "Cancelled yet True",
-        "Share of interrupted accomplishments (A) answered True although the premise rules completion out. 0 is best.",
-    ),
-    "overcaution": MeasureText(
-        "Overcaution", "Share of ambiguous activities (D) answered Unknown although they hold. 0 is best."
-    ),
     "pair_consistency": MeasureText(
-        "Pair consistency", "Share of sets that are right in both groups of a pair (A&C, B&D). 1 is best."
+        "Pair consistency", "Share of sets that are right in both roles of a pair. 1 is best."
     ),
     "set_accuracy": MeasureText("Set accuracy", "Share of sets with every item right. 1 is best."),
     "set_accuracy_reference": MeasureText(
         "Set accuracy, independent",
         "What set accuracy would be if each item were right with the accuracy of its role, whatever else is right in "
         "its set (p to the k for sets of k items of one role). Set accuracy above it: errors gather in some sets.",
-    ),
-    "pair_recovery_reference": MeasureText(
-        "Pair recovery, independent",
-        "What pair recovery would be if each endpoint were right with the accuracy of its role, whatever the other is.",
-    ),
-    "two_best_accuracy": MeasureText(
-        "Two best", "Share of items with two right answers whose two best choices are these two. 1 is best."
-    ),
-    "forced_choice": MeasureText(
-        "Forced choice",
-        "Share of pairs of opposite items that the model tells apart: each one's right answer is likelier in it than "
-        "in the other, whatever answer it likes. Guessing gets 1/2; 1 is best.",
     ),
     "worst_of_set": MeasureText(
         "Worst of set",
@@ -79,7 +50,6 @@ MEASURES: Mapping[str, MeasureText] = {
         "Probability that the model gives to the labels together. Where it is small, the answer is picked from "
         "among things the model would hardly say.",
     ),
-    "mean_p_unknown": MeasureText("P(Unknown)", "Mean probability of Unknown among the labels; in group C, 1 is best."),
     "constant_share": MeasureText(
         "Constant share", "Share of the most frequent answer. Near 1 is a constant responder, whatever it scores."
     ),
@@ -87,52 +57,15 @@ MEASURES: Mapping[str, MeasureText] = {
         "Agreement", "Share of items on which two models give the same label, right or wrong. 1: they never differ."
     ),
     "balanced_accuracy": MeasureText("Balanced accuracy", "Mean recall over the gold labels that occur."),
-    "pair_recovery": MeasureText("Pair recovery", "Share of pairs with both endpoints right."),
-    "address_accuracy": MeasureText("Address accuracy", "Accuracy on whether the evidence addresses the target."),
-    "polarity_accuracy": MeasureText("Polarity accuracy", "Accuracy on the polarity where the target is addressed."),
     "selectivity": MeasureText("Selectivity", "Readout accuracy less that of the same readout on control labels."),
     "encoded_expressed_gap": MeasureText(
         "Encoded less expressed", "What a readout recovers from hidden states less what the model answers."
     ),
-    "seed_accuracy": MeasureText("Seed accuracy", "Share of seed problems answered right; 1 is best."),
-    "variant_accuracy": MeasureText("Variant accuracy", "Share of variants answered right; 1 is best."),
-    "seed_variant_accuracy": MeasureText(
-        "Seed-variant accuracy",
-        "SV(CT): share of seeds with at least the share CT of their variants right. It falls as CT rises, and the less "
-        "the better.",
-    ),
-    "seed_variant_gap": MeasureText(
-        "SV less seed accuracy",
-        "SV at the threshold CT less seed accuracy, paired by seed; 0 is best, below 0 right answers do not survive.",
-    ),
-    "seed_variant_reference": MeasureText(
-        "Errors at random",
-        "What seed-variant accuracy would be if each variant were right with the chance of variant accuracy, whatever "
-        "its seed.",
-    ),
-    "matching_correctness": MeasureText(
-        "Matching correctness",
-        "MC: the threshold CT (from .05 to 1) at which seed-variant accuracy comes closest to seed accuracy, over "
-        "seeds that have variants; lower is worse. With ties it is the whole range of them. "
-        "Withheld for constant answers, which are right on all variants of a seed or on none.",
-    ),
-    "home_advantage": MeasureText(
-        "Home advantage",
-        "Share right of the variants that the model (or the one it was trained from) proposed, less that of another "
-        "proposer's, over seeds that have both.",
-    ),
 }
+"""Measures of suites of any kind; a suite's own are in its `Presentation`."""
 
 NOT_A_DIFFERENCE = ("agreement",)
 """Measures of two sides together, which have no sign."""
-
-GROUPS: Mapping[str, str] = {
-    "A": "interrupted accomplishment",
-    "B": "interrupted activity",
-    "C": "ambiguous accomplishment",
-    "D": "ambiguous activity",
-    "completed": "completed accomplishment",
-}
 
 STATUSES: Mapping[str, str] = {
     "ok": "answered",
@@ -146,12 +79,6 @@ STATUSES: Mapping[str, str] = {
     "error": "the request failed",
     "missing": "asked for, with no response stored",
 }
-
-
-def measure_label(name: str) -> str:
-    """The heading of a measure; an unknown one is its own name with spaces."""
-    text = MEASURES.get(name)
-    return text.label if text else name.replace("_", " ")
 
 
 def estimate(measure: Measure | None) -> str:
@@ -238,14 +165,6 @@ def slice_label(where: Mapping[str, Factor]) -> str:
 def spaced(name: str) -> str:
     """A name as prose: `Change_of_State` → `Change of State`."""
     return name.replace("_", " ")
-
-
-def group_label(group: str) -> str:
-    """`C` → `C · ambiguous accomplishment`; a group without a known gloss is its own name."""
-    gloss = GROUPS.get(group)
-    if gloss is None:
-        return spaced(group)
-    return gloss if group not in "ABCD" else f"{group} · {gloss}"
 
 
 def not_ok(statuses: Mapping[str, int]) -> int:

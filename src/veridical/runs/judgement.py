@@ -175,7 +175,7 @@ class Judgement:
     @cached_property
     def verdicts(self) -> tuple[str, ...]:
         """In plain words, what the numbers mean: a sentence for each way in which a model was asked."""
-        told = verdicts(self.records)
+        told = verdicts(self.records, {suite.name: measure_set(suite.measures).rules for suite in self.suites})
         if any(run.readouts for run in self.runs):
             from veridical.readouts.verdict import readout_verdicts
 

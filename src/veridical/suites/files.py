@@ -227,10 +227,10 @@ def _header(line: _Line) -> tuple[dict[str, Any], int | None, tuple[str, ...]]:
 
 def _check_measures(name: str, where: _Where) -> None:
     # Imported here: judging is not needed to read a suite, and what it brings in takes half a second.
-    from veridical.judge.registry import MEASURE_SETS
+    from veridical.judge.names import measure_sets
 
-    if name not in MEASURE_SETS:
-        where.fail(str(unknown("measure set", name, MEASURE_SETS)), "measures")
+    if name not in (known := measure_sets()):
+        where.fail(str(unknown("measure set", name, known)), "measures")
 
 
 def _check_inputs(where: _Where, declared: Mapping[str, Any], items: Sequence[Item]) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from veridical.errors import UserError, unknown
 from veridical.items import Suite
+from veridical.judge.names import register
 from veridical.suites.files import read_suite
 
 if TYPE_CHECKING:
@@ -56,22 +57,41 @@ def _published_imperfective(path: Path) -> Suite:
 
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
-    """A suite of the package. `read_data` reads the published data that stands in for our own, where there is any."""
+    """A suite of the package.
+
+    `measures` is where the measure set is that bears the suite's name, where it has one of its own. `read_data` reads
+    the published data that stands in for our own, where there is any.
+    """
 
     name: str
     build: Callable[[], Suite]
+    measures: str = ""
     read_data: Callable[[Path], Suite] | None = None
 
 
 BUILT_IN = {
     suite.name: suite
     for suite in (
-        BuiltIn("imperfective", _imperfective, _published_imperfective),
-        BuiltIn("imperfective-quads", _imperfective_quads),
-        BuiltIn("evidence", _evidence),
+        BuiltIn(
+            "imperfective",
+            _imperfective,
+            "veridical.suites.imperfective.measures:BETWEEN_SETS",
+            _published_imperfective,
+        ),
+        BuiltIn("imperfective-quads", _imperfective_quads, "veridical.suites.imperfective.measures:WITHIN_SETS"),
+        BuiltIn("evidence", _evidence, "veridical.suites.evidence.measures:MEASURE_SET"),
         BuiltIn("evidence-development", _evidence_development),
     )
 }
+
+SHARED_MEASURES = {
+    "benchmark": "veridical.suites.commonsense.measures:MEASURE_SET",
+    "merge": "veridical.suites.merge.measures:MEASURE_SET",
+}
+"""Measure sets of suites that are made from the user's data."""
+
+for _name, _where in (*SHARED_MEASURES.items(), *((s.name, s.measures) for s in BUILT_IN.values() if s.measures)):
+    register(_name, _where)
 
 
 def benchmarks() -> dict[str, Task]:

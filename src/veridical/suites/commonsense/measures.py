@@ -113,5 +113,10 @@ def _level(suite: Suite, measure: str, value: float, n_sets: int, n_items: int) 
 
 
 MEASURE_SET = MeasureSet(
-    quantities, generic.compared, records=generic.set_accuracy_reference, guessed=guessed, levels=levels
+    quantities,
+    generic.compared,
+    records=generic.set_accuracy_reference,
+    guessed=guessed,
+    levels=levels,
+    presentation="veridical.suites.commonsense.presentation:PRESENTATION",
 )

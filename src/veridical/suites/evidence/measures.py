@@ -120,4 +120,11 @@ def kind_contrasts(answering: Answering) -> Iterator[SliceContrast]:
         yield SliceContrast(one, other, dict(other.slice))
 
 
-MEASURE_SET = MeasureSet(quantities, compared, kind_contrasts, records, guessed)
+MEASURE_SET = MeasureSet(
+    quantities,
+    compared,
+    kind_contrasts,
+    records,
+    guessed,
+    presentation="veridical.suites.evidence.presentation:PRESENTATION",
+)

@@ -6,12 +6,20 @@ from collections.abc import Sequence
 from statistics import mean
 
 from veridical.judge.measure import Measure
-from veridical.report.results import Answering, Results
+from veridical.report.results import Answering, Results, in_order
 from veridical.report.text_table import TextTable
 from veridical.report.texts import MISSING, number, spaced
 
 ACTIVITY = "Activity"
 """The class of a group in which there is no other."""
+
+
+TELIC_CLASSES = ("Creation", "Change_of_State", "Consumption", "Motion_to_Goal")
+
+
+def verb_classes(results: Results, measure: str = "tbr") -> tuple[str, ...]:
+    """The verb classes by which a measure is given, those of the paper first and in its order."""
+    return in_order(results.values_of(measure, "verb_class"), TELIC_CLASSES)
 
 
 def class_tables(results: Results) -> list[TextTable]:
@@ -31,7 +39,7 @@ def _classes(results: Results) -> tuple[str, ...]:
         for _, name, where in results.index
         if name == "accuracy" and {factor for factor, _ in where} == {"group", "verb_class"}
     }
-    known = [name for name in results.classes() if name in found]
+    known = [name for name in verb_classes(results) if name in found]
     return (*known, *sorted(found - set(known)))
 
 

@@ -23,16 +23,18 @@ from veridical.report.drawing import (
     named_scale,
     series_marks,
 )
+from veridical.report.presentation import Figure
 from veridical.report.results import Answering, Results
-from veridical.report.texts import GROUPS, estimate, parameter_count, spaced
+from veridical.report.texts import estimate, parameter_count, spaced
+from veridical.suites.imperfective.class_table import verb_classes
 
 START = "zero-shot"
 """The prompt from which the others are compared."""
 
 
-def group_chart(results: Results) -> Row | None:
+def group_chart(results: Results, _: Mapping[str, int] | None = None) -> Row | None:
     """Accuracy in each group, a point an answering with its interval; references in grey."""
-    names = {group: _group_name(group) for group in results.groups}
+    names = {group: _group_name(group, results.presentation.groups) for group in results.groups}
 
     def rows(answerings: Mapping[Answering, Answering]) -> list[Row]:
         """A row for each answering and group; it stands in the place of the answering it is mapped to."""
@@ -91,19 +93,19 @@ def group_chart(results: Results) -> Row | None:
     return chart("Accuracy by group", subtitle, layers, 320)
 
 
-def _group_name(group: str) -> str:
-    gloss = GROUPS.get(group, "")
+def _group_name(group: str, glosses: Mapping[str, str]) -> str:
+    gloss = glosses.get(group, "")
     if not gloss:
         return spaced(group).replace(" ", "|", 1)
     return gloss.replace(" ", "|") if len(group) > 1 else f"{group}|{gloss.replace(' ', '|')}"
 
 
-def class_chart(results: Results) -> Row | None:
+def class_chart(results: Results, _: Mapping[str, int] | None = None) -> Row | None:
     """TBR in each verb class, a point an answering with its interval."""
     rows = [
         measure_row(results, answering, measure, verb_class=spaced(verb_class))
         for answering in results.answers
-        for verb_class in results.classes()
+        for verb_class in verb_classes(results)
         if (measure := results.get(answering, "tbr", verb_class=verb_class)) and measure.value is not None
     ]
     if not rows:
@@ -113,7 +115,7 @@ def class_chart(results: Results) -> Row | None:
     y = alt.Y(
         "verb_class:N",
         axis=alt.Axis(title=None, domain=False, ticks=False, labelPadding=10),
-        scale=alt.Scale(domain=[spaced(name) for name in results.classes()], paddingInner=0.2),
+        scale=alt.Scale(domain=[spaced(name) for name in verb_classes(results)], paddingInner=0.2),
     )
     offset = alt.YOffset("series:N", scale=alt.Scale(domain=order, paddingOuter=0.3))
     title = "teleological bias rate"
@@ -124,7 +126,7 @@ def class_chart(results: Results) -> Row | None:
         base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title), x2="high:Q", color=colour),
         base.mark_point(filled=True, size=95, opacity=1).encode(x=x, color=colour, shape=shape),
     ]
-    height = max(200, len(results.classes()) * (24 + 14 * len(order)))
+    height = max(200, len(verb_classes(results)) * (24 + 14 * len(order)))
     subtitle = "Share of ambiguous accomplishments answered True; 0 is best."
     return chart("Teleological bias rate by verb class", subtitle, layers, height)
 
@@ -146,7 +148,7 @@ def _trade_off_rows(results: Results) -> list[Row]:
     return rows
 
 
-def trade_off_chart(results: Results) -> Row | None:
+def trade_off_chart(results: Results, _: Mapping[str, int] | None = None) -> Row | None:
     """Accuracy in C against accuracy in D, a point a (model, prompt), lines from `zero-shot` to the others."""
     rows = _trade_off_rows(results)
     if len(rows) < 2:
@@ -214,7 +216,7 @@ def scale_chart(results: Results, parameters: Mapping[str, int]) -> Row | None:
         for answering in results.answers
         if (size := parameters.get(answering.model))
         for kind in names
-        if (measure := results.whole(answering, kind)) and measure.value is not None
+        if (measure := results.get(answering, kind)) and measure.value is not None
     ]
     if len({row["model"] for row in rows}) < 2:
         return None
@@ -256,3 +258,28 @@ def scale_chart(results: Results, parameters: Mapping[str, int]) -> Row | None:
     if len(families) > 1:
         subtitle += " Lines join the sizes of one family (models whose names differ in the size alone)."
     return chart("TBR and gap by model size", subtitle, layers, 300)
+
+
+FIGURES: Mapping[str, Figure] = {
+    "groups": Figure(
+        group_chart,
+        "Constant answers are right in some groups and wrong in the others; only a model that tells the groups apart "
+        "is right in all.",
+    ),
+    "verb-classes": Figure(
+        class_chart,
+        "Classes differ in how their goal is reached. Every two of them are compared in the list of every measure.",
+        "after",
+    ),
+    "trade-off": Figure(
+        trade_off_chart,
+        "A prompt that only makes a model say Unknown more often moves along the dashed line.",
+        "after",
+        "square",
+    ),
+    "scale": Figure(
+        scale_chart,
+        "Models whose number of parameters is known; a line joins the models of one family under one prompt.",
+        "after",
+    ),
+}

@@ -25,6 +25,7 @@ from veridical.judge.generic import (
 )
 from veridical.judge.quantity import Quantity, Sample, over_items
 from veridical.judge.registry import MeasureSet, SliceContrast
+from veridical.suites.imperfective.verdict import RULES
 
 GROUP, VERB_CLASS = "group", "verb_class"
 
@@ -181,12 +182,16 @@ def class_contrasts(answering: Answering) -> Iterator[SliceContrast]:
 PAIRS_BETWEEN = (("A", "C"), ("B", "D"))
 PAIRS_WITHIN = (("A", "C"), ("B", "D"), ("C", "D"))
 
+PRESENTATION = "veridical.suites.imperfective.presentation:PRESENTATION"
+
 BETWEEN_SETS = MeasureSet(
     partial(quantities, pairs=PAIRS_BETWEEN, within_sets=False),
     compared,
     class_contrasts,
     set_accuracy_reference,
     partial(guessed, pairs=PAIRS_BETWEEN),
+    rules=RULES,
+    presentation=PRESENTATION,
 )
 """A set is a verb: telicity varies between sets, context within them."""
 
@@ -196,5 +201,7 @@ WITHIN_SETS = MeasureSet(
     class_contrasts,
     set_accuracy_reference,
     partial(guessed, pairs=PAIRS_WITHIN),
+    rules=RULES,
+    presentation=PRESENTATION,
 )
 """A set is a verb with and without an endpoint: telicity and context both vary within it."""

@@ -27,6 +27,7 @@ from veridical.suites.merge.home import home_advantage
 from veridical.suites.merge.records import matching_correctness, reference
 from veridical.suites.merge.reference import STEPS, THRESHOLDS
 from veridical.suites.merge.seeds import Seeds, all_seeds, all_variants, crossed_slices, every_slice, seeds_with
+from veridical.suites.merge.verdict import RULES
 
 COMPARED = (STEPS // 2, STEPS)
 """Thresholds (k of k / 20) at which prompts and models are compared: half of the variants, and all."""
@@ -180,4 +181,12 @@ def _of_source(seeds: Seeds) -> list[Quantity]:
     return [own, *seed_variant_accuracy(seeds, COMPARED)]
 
 
-MEASURE_SET = MeasureSet(quantities, compared, slice_contrasts, records, guessed)
+MEASURE_SET = MeasureSet(
+    quantities,
+    compared,
+    slice_contrasts,
+    records,
+    guessed,
+    rules=RULES,
+    presentation="veridical.suites.merge.presentation:PRESENTATION",
+)

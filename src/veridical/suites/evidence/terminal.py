@@ -9,20 +9,16 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from veridical.items import Suite
 from veridical.judge.measure import Measure
 from veridical.readouts.answers import MODE as READOUT_MODE
 from veridical.report.answer_table import RULE, Column, Row, answer_table, estimates, value_of
-from veridical.report.recovered import count_of, per_token, recovered_by_heading
 from veridical.report.results import Answering, Results
 from veridical.report.texts import interval, level, not_ok, number, spaced
+from veridical.suites.evidence.recovered import count_of, per_token, recovered_by_heading
 
 
-def is_evidence(results: Results) -> bool:
-    """Whether the suite is judged by the measures of evidence and its targets."""
-    return any(name == "address_accuracy" for _, name, _ in results.index)
-
-
-def evidence_table(results: Results, width: int) -> Iterable[RenderableType]:
+def evidence_table(_: Suite, results: Results, width: int) -> Iterable[RenderableType]:
     """Balanced accuracy, complete pairs in all and by kind, and the label's two steps."""
     has_pairs = any(name == "pair_recovery" for _, name, _ in results.index)
 

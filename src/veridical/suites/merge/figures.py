@@ -9,9 +9,10 @@ import altair as alt
 
 from veridical.judge.measure import Measure
 from veridical.report.drawing import AXIS, DASHES, PALETTE, SHAPES, chart, inline
-from veridical.report.merge_table import factor_values
+from veridical.report.presentation import Figure
 from veridical.report.results import Answering, Results
 from veridical.report.texts import estimate, number, spaced
+from veridical.suites.merge.terminal import factor_values
 
 Row = dict[str, Any]
 
@@ -20,17 +21,7 @@ LINES: Mapping[str, list[int]] = {CURVE: DASHES[0], REFERENCE: DASHES[2], SEEDS:
 """The three lines of an answering and how each is dashed."""
 
 
-def merge_charts(results: Results) -> dict[str, Row]:
-    """Every figure that the measures can fill, by name."""
-    found = {
-        "consistency": consistency_chart(results),
-        "word-classes": word_class_chart(results),
-        "proposers": proposer_chart(results),
-    }
-    return {name: spec for name, spec in found.items() if spec is not None}
-
-
-def consistency_chart(results: Results) -> Row | None:
+def consistency_chart(results: Results, _: Mapping[str, int] | None = None) -> Row | None:
     """SV against CT with its intervals, seed accuracy, the reference line, and a diamond at matching correctness."""
     lines = [row for answering in results.answers for row in _lines(results, answering)]
     if not lines:
@@ -148,7 +139,7 @@ def _withheld(results: Results, answering: Answering) -> str:
     return f"{results.name(answering, model=True)} ({reason})" if reason else results.name(answering, model=True)
 
 
-def word_class_chart(results: Results) -> Row | None:
+def word_class_chart(results: Results, _: Mapping[str, int] | None = None) -> Row | None:
     """Variant accuracy in each word class, a point an answering with its interval."""
     rows = [
         {**_point(results.name(answering, model=True), "", 0.0, record), "word_class": spaced(str(value))}
@@ -187,7 +178,7 @@ def word_class_chart(results: Results) -> Row | None:
     return chart("Variants by the word that was replaced", "Share of variants right, with intervals.", layers, height)
 
 
-def proposer_chart(results: Results) -> Row | None:
+def proposer_chart(results: Results, _: Mapping[str, int] | None = None) -> Row | None:
     """Variant accuracy as a heat map, a row an answering, a column a proposer; the cell of a model's own is framed."""
     own = {(Answering.of(m), m.slice["proposer"]) for m in results.contrasts if m.measure == "home_advantage"}
     rows = [
@@ -235,3 +226,19 @@ def _scale(names: Sequence[str], values: Sequence[str]) -> alt.Scale:
 def _legend(names: Sequence[str]) -> alt.Legend:
     columns = max(1, min(len(names), 64 // (max(map(len, names), default=0) + 5)))
     return alt.Legend(title=None, columns=columns, symbolOpacity=1)
+
+
+FIGURES: Mapping[str, Figure] = {
+    "consistency": Figure(
+        consistency_chart,
+        "Above “errors at random” on the right, errors gather in some seeds: whoever is right on most variants of a "
+        "seed is right on all. A constant answer is right on all variants of a seed or on none.",
+    ),
+    "word-classes": Figure(
+        word_class_chart, "A variant replaces one word by another of its class, in the premise and in the hypothesis."
+    ),
+    "proposers": Figure(
+        proposer_chart,
+        "Own variants against those of other proposers: a model that is better on its own has a home advantage.",
+    ),
+}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from rich.console import RenderableType
 from rich.text import Text
 
+from veridical.items import Suite
 from veridical.judge.measure import Measure
 from veridical.report.answer_table import Column, answer_rows, answer_table, estimates, not_ok_line, value_of
 from veridical.report.results import Answering, Results
@@ -27,12 +28,7 @@ SLICED = {
 """Factors by which variant accuracy has a table, and its title."""
 
 
-def is_merge(results: Results) -> bool:
-    """Whether the suite is judged by the measures of seeds and their variants."""
-    return any(name == "matching_correctness" for _, name, _ in results.index)
-
-
-def merge_table(results: Results, width: int) -> Iterable[RenderableType]:
+def merge_table(_: Suite, results: Results, width: int) -> Iterable[RenderableType]:
     """Seed and variant accuracy, the curve at some thresholds, and matching correctness."""
     yield from answer_table(_columns(results), answer_rows(results, results.references), width)
     yield Text(_legend(results), style="dim")

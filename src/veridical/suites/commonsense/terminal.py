@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from veridical.items import Factor
+from veridical.items import Factor, Suite
 from veridical.judge.normalised import NORMALISATIONS
 from veridical.report.answer_table import Column, answer_rows, answer_table, estimates, not_ok_line, value_of
 from veridical.report.results import Results
@@ -19,12 +19,12 @@ MOST_VALUES = 5
 HEADINGS = {"unconditional": "uncond."}
 
 
-def benchmark_table(results: Results, width: int, normalisation: str) -> Iterable[RenderableType]:
-    """Accuracy (under the suite's own `normalisation`, with intervals, then under each), sets, chance and majority."""
+def benchmark_table(suite: Suite, results: Results, width: int) -> Iterable[RenderableType]:
+    """Accuracy (under the suite's own normalisation, with intervals, then under each), sets, chance and majority."""
     beside = [a for a in results.references if a.answerer in ("chance", "majority") or not a.constant]
     rows = answer_rows(results, beside)
     yield from answer_table(_columns(results), rows, width)
-    yield Text(_legend(results, normalisation), style="dim")
+    yield Text(_legend(results, suite.normalisation), style="dim")
     for factor, values in _factors(results).items():
         yield Text()
         columns = [_by(results, factor, value) for value in values]

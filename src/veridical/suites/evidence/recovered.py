@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from veridical.judge.measure import Measure
 from veridical.report.results import Answering, Results
+from veridical.report.text_table import TextTable
 from veridical.report.texts import MISSING, estimate, spaced
 
 MEASURE = "pair_recovery"
@@ -72,7 +73,7 @@ def recovered_by_heading(results: Results) -> list[Recovered]:
 
 def per_token(results: Results) -> list[str]:
     """Who would score how much if scores were divided by the labels' tokens: a sentence an answering that has both."""
-    found = []
+    found: list[str] = []
     for answering in (*results.answers, *results.references):
         balanced = results.get(answering, "balanced_accuracy", normalisation="token")
         whole = results.get(answering, "balanced_accuracy")
@@ -84,6 +85,19 @@ def per_token(results: Results) -> list[str]:
         name = results.name(answering, model=True)
         found.append(f"{name}: by scores per token balanced {estimate(balanced)}{counted}; {summed}.")
     return found
+
+
+def recovered_tables(results: Results) -> list[TextTable]:
+    """The pairs recovered as tables of the page."""
+    return [
+        TextTable(
+            f"Pairs recovered: {one.heading}",
+            "Pairs with both endpoints right, as counts.",
+            ("pairs", *one.columns),
+            tuple((line.name, *line.cells) for line in one.lines),
+        )
+        for one in recovered_by_heading(results)
+    ]
 
 
 def _name(answering: Answering) -> str:
