@@ -28,10 +28,11 @@ $(VENV)/test: $(VENV)/demo
 demo: $(VENV)/demo  ## ask the embedded model the imperfective suite, print the table and the report's path
 	$(BIN)/veridical run imperfective --model smollm2 --mode loglikelihood
 
-check: $(VENV)/test  ## ruff, and mypy --strict on src
+check: $(VENV)/test  ## ruff, mypy --strict on src, and the direction of imports
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 test: $(VENV)/test  ## the tests
 	$(BIN)/pytest --quiet

@@ -12,8 +12,8 @@ import pytest
 
 from tests.variation.planted import problems
 from veridical.errors import UserError
-from veridical.outputs import keep_apart, regular_target
-from veridical.runs.files import replace
+from veridical.files.targets import keep_apart, regular_target
+from veridical.files.writing import replace
 from veridical.suites.files import write_suite
 from veridical.variation.seeds import SEED_GROUPING
 from veridical.variation.writer import SuiteWriter

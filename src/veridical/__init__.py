@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     __version__: str
     from veridical.errors import UserError
-    from veridical.items import Choice, Grouping, Item, Member, Response, Status, Suite
+    from veridical.items import Choice, Grouping, Item, Member, Response, Suite
     from veridical.judge.measure import Measure
     from veridical.prompts.template import Prompt
-    from veridical.readouts.readout import readout
-    from veridical.runs.asking import run
-    from veridical.runs.study import Study, open_study
+    from veridical.status import Status
+    from veridical.studies.readout import readout
+    from veridical.studies.run import run
+    from veridical.studies.study import Study, open_study
     from veridical.suites.registry import list_suites
     from veridical.suites.registry import load as load_suite
 
@@ -48,9 +49,9 @@ _HOMES = {
     "veridical.items": ("Choice", "Grouping", "Item", "Member", "Response", "Status", "Suite"),
     "veridical.judge.measure": ("Measure",),
     "veridical.prompts.template": ("Prompt",),
-    "veridical.readouts.readout": ("readout",),
-    "veridical.runs.asking": ("run",),
-    "veridical.runs.study": ("Study", "open_study"),
+    "veridical.studies.readout": ("readout",),
+    "veridical.studies.run": ("run",),
+    "veridical.studies.study": ("Study", "open_study"),
     "veridical.suites.registry": ("list_suites", ("load_suite", "load")),
 }
 

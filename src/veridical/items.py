@@ -9,18 +9,22 @@ import hashlib
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
-from enum import StrEnum
 from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from veridical.prompts.template import Prompt
+from veridical.status import Status
 from veridical.unicode_text import composed
 
 Factor = str | int | float | bool
 Mode = Literal["loglikelihood", "generate", "classify", "readout"]
 Name = Annotated[str, StringConstraints(min_length=1)]
+
+
+FULL = "full"
+"""The input that shows all of an item."""
 
 
 class Frozen(BaseModel):
@@ -311,18 +315,11 @@ class Suite(Frozen):
         return {grouping.name: grouping for grouping in self.groupings}[name]
 
 
-class Status(StrEnum):
-    """What became of a question. Never folded into correctness."""
-
-    OK = "ok"
-    UNPARSED = "unparsed"
-    AMBIGUOUS = "ambiguous"
-    EMPTY = "empty"
-    TRUNCATED = "truncated"
-    TIED = "tied"
-    NON_FINITE = "non_finite"
-    TOO_LONG = "too_long"
-    ERROR = "error"
+def shown_fields(suite: Suite, item: Item, input_name: str) -> Mapping[str, str]:
+    """The fields of an item that an input shows."""
+    if input_name == FULL and FULL not in suite.inputs:
+        return item.fields
+    return {name: item.fields[name] for name in suite.inputs[input_name] if name in item.fields}
 
 
 class Response(Frozen):

@@ -131,7 +131,7 @@ def test_a_folder_without_permission_is_named(tmp_path):
     try:
         script = (
             "import os, sys\n"
-            "from veridical.runs.files import make_folder, writable_folder\n"
+            "from veridical.files.writing import make_folder, writable_folder\n"
             "from veridical.errors import UserError\n"
             "from pathlib import Path\n"
             "os.setgid(65534); os.setuid(65534)\n"

@@ -18,7 +18,7 @@ import veridical
 from tests.cli.test_bad_input import call, fault
 from tests.runs.toy import ToyModel, toy_suite
 from veridical.cli import main
-from veridical.runs import files
+from veridical.files import writing as files
 
 NARROW = (
     {"PYTHONIOENCODING": "ascii"},
@@ -157,7 +157,7 @@ def interruptible():
 
 @pytest.mark.usefixtures("interruptible")
 def test_control_c_in_judge_is_told(study, monkeypatch, capsys):
-    from veridical.runs import judgement
+    from veridical.studies import judged as judgement
 
     monkeypatch.setattr(judgement, "judge", lambda *_, **__: signal.raise_signal(signal.SIGINT))
     assert main(["judge", str(study.path)]) == 1

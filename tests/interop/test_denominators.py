@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from veridical.interop.imports.importing import import_logs
-from veridical.runs.judgement import Judgement
 from veridical.runs.load import open_runs
+from veridical.studies.judged import Judgement
 
 CASE = Path(__file__).parents[3] / "shared" / "cases" / "inspect_errored_samples.json"
 

@@ -12,7 +12,8 @@ import veridical
 from tests.runs.toy import ToyModel
 from veridical.cli import main
 from veridical.interop.exports.jsonl import export_jsonl
-from veridical.runs.plan import FULL, Ask, query
+from veridical.items import FULL
+from veridical.runs.plan import Ask, query
 from veridical.suites.files import read_suite
 from veridical.suites.registry import Data, read
 

@@ -22,9 +22,9 @@ from veridical.cli import main
 from veridical.errors import UserError
 from veridical.interop.exports.lm_eval import export_lm_eval
 from veridical.items import Choice, Grouping, Item, Member, Suite
+from veridical.limits import limited
 from veridical.models.hf import HuggingFaceModel
 from veridical.prompts.template import Prompt
-from veridical.runs.plan import limited
 from veridical.suites.files import read_suite, write_suite
 from veridical.suites.merge import prompts as merge
 from veridical.suites.registry import Data, read

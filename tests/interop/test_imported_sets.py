@@ -12,9 +12,9 @@ from tests.interop.sampled import choice_record, text_record, write_results, wri
 from veridical.errors import UserError
 from veridical.interop.imports.importing import import_logs
 from veridical.items import Item
-from veridical.runs.judgement import Judgement
 from veridical.runs.load import open_runs
 from veridical.runs.stored import StoredSuite
+from veridical.studies.judged import Judgement
 
 RIGHT, WRONG = (-1.0, -2.0, -3.0), (-2.0, -1.0, -3.0)
 

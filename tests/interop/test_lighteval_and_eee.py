@@ -13,8 +13,8 @@ from veridical.errors import UserError
 from veridical.interop.imports.every_eval_ever import read_every_eval_ever
 from veridical.interop.imports.importing import import_logs
 from veridical.interop.imports.lighteval import read_lighteval
-from veridical.items import Status
-from veridical.runs.study import open_study
+from veridical.status import Status
+from veridical.studies.study import open_study
 
 DATE = "2025-01-02T03-04-05.678901"
 TASK = "leaderboard|arc:challenge|25"

@@ -13,9 +13,9 @@ from tests.interop.test_denominators import accuracies, task_of
 from veridical.errors import UserError
 from veridical.interop.imports.importing import import_logs
 from veridical.interop.imports.records import NOT_JSON
-from veridical.runs.judgement import Judgement
 from veridical.runs.load import open_runs
 from veridical.runs.provenance import LIKELIHOODS
+from veridical.studies.judged import Judgement
 
 RIGHT, WRONG = (-1.0, -2.0, -3.0), (-2.0, -1.0, -3.0)
 LATER = "2026-02-02T00-00-00.000000"
@@ -241,7 +241,7 @@ def test_an_import_that_fails_at_its_end_leaves_nothing(tmp_path, monkeypatch):
     def failing(_):
         raise OSError("the disk is full")
 
-    monkeypatch.setattr("veridical.runs.study.Study.write", failing)
+    monkeypatch.setattr("veridical.studies.study.Study.write", failing)
     path = write_samples(tmp_path / "logs", [choice_record(0, RIGHT, 0)])
     with pytest.raises(OSError, match="full"):
         import_logs("lm-eval", path, tmp_path / "new" / "deep" / "run")

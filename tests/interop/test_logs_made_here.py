@@ -14,8 +14,8 @@ import pytest
 
 from tests.interop.making_logs import N_DOCS, TASKS
 from veridical.interop.imports.importing import Import, import_logs
-from veridical.runs.judgement import Judgement
 from veridical.runs.load import open_runs
+from veridical.studies.judged import Judgement
 
 OLDEST = Path(__file__).with_name("logs") / "lm_eval_0_4_0"
 REPORTED = {"places": (0.5, 0.4), "endings": (0.5, 0.85), "partial": (0.7, 0.7)}

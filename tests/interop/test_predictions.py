@@ -13,8 +13,8 @@ from veridical.errors import UserError
 from veridical.interop.imports.importing import import_logs
 from veridical.interop.imports.prediction_columns import PredictionColumns
 from veridical.interop.imports.predictions import read_predictions
-from veridical.items import Status
-from veridical.runs.study import open_study
+from veridical.status import Status
+from veridical.studies.study import open_study
 
 
 def table(path: Path, *lines: str) -> Path:

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from veridical.items import Choice, Grouping, Item, Member, Response, Status, Suite
+from veridical.items import Choice, Grouping, Item, Member, Response, Suite
 from veridical.judge import judge
 from veridical.judge.frame import SCHEMA, frame_of
 from veridical.prompts.template import Prompt, rotations
+from veridical.status import Status
 
 CHOICES = tuple(Choice(label=label, continuation=label) for label in ("True", "False", "Unknown"))
 PROMPT = Prompt(name="zero-shot", user="{{ premise }} {{ labels | join('/') }}")

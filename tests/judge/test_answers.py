@@ -7,9 +7,9 @@ import math
 import pytest
 
 from veridical.errors import UserError
-from veridical.items import Status
 from veridical.judge.answers import NORMALISATIONS, read_scores, read_text
 from veridical.models.protocol import ChoiceScore
+from veridical.status import Status
 
 LABELS = ("True", "False", "Unknown")
 

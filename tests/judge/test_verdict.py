@@ -10,8 +10,8 @@ from veridical.judge import baseline_frame, judge
 from veridical.judge.measure import Measure
 from veridical.judge.verdict import verdict as verdict_by
 from veridical.judge.verdict import verdicts
-from veridical.rounding import number, percent, percentage
 from veridical.suites.imperfective.verdict import RULES as OF_ASPECT
+from veridical.wording import number, percent, percentage
 
 from .judging import frame, group_answers, in_sets, item, paradox, quads
 

@@ -14,11 +14,11 @@ from transformers import PreTrainedModel
 
 import veridical
 from veridical.errors import UserError
-from veridical.items import Status
 from veridical.models import load
 from veridical.models.classifier import SequenceClassifier
 from veridical.models.protocol import LanguageModel, Outcome, Query, Request
 from veridical.prompts.template import PlainText, TextPair
+from veridical.status import Status
 
 from . import tiny
 

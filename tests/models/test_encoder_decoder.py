@@ -12,11 +12,11 @@ from transformers import GenerationConfig
 
 from veridical.engine.probes import TEXTS
 from veridical.errors import UserError
-from veridical.items import Status
 from veridical.models import load
 from veridical.models.hf import HuggingFaceModel
 from veridical.models.protocol import GenerationSettings, Outcome, Query, Request, TokenSequence
 from veridical.prompts.template import PlainText
+from veridical.status import Status
 
 from . import tiny
 

@@ -13,11 +13,11 @@ import torch
 
 from veridical.engine.probes import probe
 from veridical.errors import UserError
-from veridical.items import Status
 from veridical.models import hf, load
 from veridical.models.hf import HuggingFaceModel, stop_tokens
 from veridical.models.protocol import GenerationSettings, LanguageModel, Outcome, Query, Request, TokenSequence
 from veridical.prompts.template import Conversation, Message, PlainText
+from veridical.status import Status
 
 from ..engine.sequences import one_at_a_time, tolerance
 from . import tiny

@@ -11,10 +11,10 @@ import torch
 from transformers import OpenAIGPTConfig, OpenAIGPTLMHeadModel
 
 from veridical.errors import UserError
-from veridical.items import Status
 from veridical.models.hf import HuggingFaceModel
 from veridical.models.protocol import GenerationSettings, Query, Readable, Reading, Request, SpanReader
 from veridical.prompts.template import PlainText
+from veridical.status import Status
 
 from . import tiny
 

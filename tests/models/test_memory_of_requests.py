@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from veridical.items import Status
 from veridical.models.hf import HuggingFaceModel
 from veridical.models.protocol import GenerationSettings, Query, Reading
 from veridical.prompts.template import PlainText
+from veridical.status import Status
 
 from . import tiny
 

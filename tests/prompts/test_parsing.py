@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from veridical.items import Status
 from veridical.prompts.channels import CHANNELS, Channel
 from veridical.prompts.clauses import CUES, Cue
 from veridical.prompts.forms import FORMS, WRAPPERS, Form, Wrapper
 from veridical.prompts.parsing import parse
+from veridical.status import Status
 
 NLI = ("True", "False", "Unknown")
 EVIDENCE = ("Favors", "Challenges", "Unresolved", "Wrong Target")

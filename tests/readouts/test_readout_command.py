@@ -16,16 +16,16 @@ from veridical.items import Grouping, Item, Suite
 from veridical.judge.measure import Measure
 from veridical.models.hf import HuggingFaceModel
 from veridical.models.twin import twin
+from veridical.progress import Silent
 from veridical.prompts.template import Prompt
-from veridical.readouts import fit_on as fitting
-from veridical.readouts import readout as reading
-from veridical.readouts.readout import readout
-from veridical.runs.asking import run
 from veridical.runs.hidden import Asked, read_hidden
-from veridical.runs.judgement import Judgement
-from veridical.runs.progress import Silent
 from veridical.runs.readouts import read_draws
-from veridical.runs.study import Study, open_study
+from veridical.studies import fit_on as fitting
+from veridical.studies import readout as reading
+from veridical.studies.judged import Judgement
+from veridical.studies.readout import readout
+from veridical.studies.run import run
+from veridical.studies.study import Study, open_study
 from veridical.suites.files import write_suite
 
 from ..models import tiny

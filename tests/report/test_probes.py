@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from veridical.cli.doctor_tables import dtype_finding, findings
 from veridical.engine.probes import Probes
 from veridical.judge.measure import Measure
-from veridical.report.probes import dtype_finding, findings
-from veridical.runs.agreement import Agreement
+from veridical.studies.dtypes import Agreement
 
 SOUND = Probes("packed", "", 1.5e-5, 0.0, 2e-5, True, 4, 4, 0, 47, 126)
 

@@ -11,8 +11,8 @@ from rich.console import Console
 
 from tests.report.synthetic import Study, measures_of
 from veridical.judge.measure import Measure
+from veridical.limits import narrow
 from veridical.report.terminal import render
-from veridical.runs.plan import narrow
 
 
 def printed(study: Study, width: int, measures: list[Measure] | None = None, verdicts: tuple[str, ...] = ()) -> str:

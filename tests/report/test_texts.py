@@ -6,18 +6,9 @@ import pytest
 
 from veridical.judge.estimate import MCNEMAR
 from veridical.judge.measure import Measure
-from veridical.report.texts import (
-    bounds,
-    disagreement,
-    estimate,
-    number,
-    p_value,
-    parameter_count,
-    signed,
-    slice_label,
-    status_list,
-)
+from veridical.report.texts import bounds, disagreement, estimate, parameter_count, slice_label, status_list
 from veridical.stats.proportions import mcnemar_exact, newcombe_paired
+from veridical.wording import number, p_value, signed
 
 KEY = {"suite": "s", "model": "m", "prompt": "p", "mode": "loglikelihood"}
 

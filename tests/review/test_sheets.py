@@ -20,7 +20,7 @@ from veridical.review.blinding import blinded
 from veridical.review.form import form
 from veridical.review.key import read_key
 from veridical.review.sheets import csv_text, instructions, source_suite, write_sheets
-from veridical.runs.asking import run
+from veridical.studies.run import run
 from veridical.suites.files import write_suite
 from veridical.suites.registry import load
 

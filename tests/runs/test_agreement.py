@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import pytest
 
 from tests.runs.toy import ToyModel
-from veridical.items import Status
+from veridical.cli.doctor_tables import dtype_finding
 from veridical.models.protocol import ChoiceScore, Outcome
-from veridical.report.probes import dtype_finding
-from veridical.runs.agreement import N_SETS, answers, compare, sample
-from veridical.runs.progress import Silent
+from veridical.progress import Silent
+from veridical.status import Status
+from veridical.studies.dtypes import N_SETS, answers, compare, sample
 
 
 @dataclass

@@ -12,10 +12,10 @@ from veridical.errors import UserError
 from veridical.judge.frame import SCHEMA
 from veridical.models import check_settings
 from veridical.models.protocol import Outcome, Request
-from veridical.runs.judgement import Judgement
 from veridical.runs.load import open_runs
 from veridical.runs.store import read_suites
-from veridical.runs.study import open_study
+from veridical.studies.judged import Judgement
+from veridical.studies.study import open_study
 
 from .toy import ToyModel, toy_suite
 

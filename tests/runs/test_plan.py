@@ -8,8 +8,9 @@ import pytest
 
 from veridical.errors import UserError
 from veridical.items import Grouping
+from veridical.limits import limited, take_sets
 from veridical.prompts.template import TextPair
-from veridical.runs.plan import Wishes, check_names, limited, plan, query, take_sets
+from veridical.runs.plan import Wishes, check_names, plan, query
 
 from .toy import LABELS, toy_suite
 

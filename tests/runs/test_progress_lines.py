@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 from rich.console import Console
 
-from veridical.runs import progress
+from veridical import progress
 
 
 def lines(monkeypatch: pytest.MonkeyPatch, moments: Sequence[float], total: int) -> list[str]:

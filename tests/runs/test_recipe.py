@@ -18,8 +18,8 @@ from tests.runs.toy import ToyModel
 from tests.variation.planted import Planted
 from veridical.cli import main
 from veridical.errors import UserError
-from veridical.runs.follow import Given, follow
-from veridical.runs.recipe import Recipe, read_recipe
+from veridical.studies.follow import Given, follow
+from veridical.studies.recipe import Recipe, read_recipe
 from veridical.suites.registry import BUILT_IN, benchmarks
 
 STUDIES = sorted((Path(__file__).parents[2] / "studies").glob("*.yaml"))
@@ -47,7 +47,7 @@ class Told:
         self.lines.append(message)
 
     def steps(self, what: str, total: int) -> Any:
-        from veridical.runs.progress import Silent
+        from veridical.progress import Silent
 
         return Silent().steps(what, total)
 
@@ -490,8 +490,10 @@ def asked_with(recipe: Path, given: Given, out: Path, monkeypatch: pytest.Monkey
         calls.append((settings["model"], settings["dtype"], settings["template_args"]))
         return type("Asked", (), {"failed": 0})
 
-    monkeypatch.setattr("veridical.runs.follow.run", run)
-    monkeypatch.setattr("veridical.runs.follow.open_study", lambda path: type("S", (), {"path": path, "judgement": 0}))
+    monkeypatch.setattr("veridical.studies.follow.run", run)
+    monkeypatch.setattr(
+        "veridical.studies.follow.open_study", lambda path: type("S", (), {"path": path, "judgement": 0})
+    )
     follow(read_recipe(recipe), out, given)
     return calls
 

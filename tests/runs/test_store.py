@@ -12,15 +12,18 @@ import polars as pl
 import pytest
 
 from veridical.errors import UserError
-from veridical.items import Item, Status
+from veridical.files import writing as files
+from veridical.files.parquet_parts import add_part, read_parts
+from veridical.files.writing import json_bytes, replace
+from veridical.items import Item
 from veridical.models.protocol import ChoiceScore, GenerationSettings, Outcome
-from veridical.runs import files, store
-from veridical.runs.asking import _manifest
+from veridical.progress import Silent
+from veridical.runs import store
 from veridical.runs.execute import execute, prepare
-from veridical.runs.files import add_part, json_bytes, read_parts, replace
 from veridical.runs.plan import Wishes, plan
-from veridical.runs.progress import Silent
 from veridical.runs.store import RESPONSES, RunStore, read_asks, read_responses, read_suites
+from veridical.status import Status
+from veridical.studies.run import _manifest
 
 from .toy import ToyModel, toy_suite
 

@@ -19,13 +19,13 @@ import pytest
 import veridical
 from veridical import models
 from veridical.errors import UserError
+from veridical.files.writing import slug
 from veridical.items import Grouping
 from veridical.judge.frame import SCHEMA
 from veridical.runs import store
-from veridical.runs.files import slug
 from veridical.runs.load import open_runs
 from veridical.runs.manifest import read_manifest
-from veridical.runs.study import open_study
+from veridical.studies.study import open_study
 
 from .toy import ToyModel, toy_suite
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from veridical.items import Choice, Grouping, Item, Member, Mode, Status, Suite, digest
+from veridical.items import Choice, Grouping, Item, Member, Mode, Suite, digest
 from veridical.models.protocol import (
     LANGUAGE_MODES,
     ChoiceScore,
@@ -18,6 +18,7 @@ from veridical.models.protocol import (
     TokenSequence,
 )
 from veridical.prompts.template import Conversation, Prompt, TextPair
+from veridical.status import Status
 
 LABELS = ("True", "False", "Unknown")
 # The restricted input has no premise, which the templates must allow.

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 from tests.validity.making import made, planted
-from veridical.validity.analysis import Analysis, analyse, validity
+from veridical.studies.validity import validity
+from veridical.validity.analysis import Analysis, analyse
 from veridical.validity.leave_family_out import gains
 from veridical.validity.roles import Roles
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.cli.test_bad_input import call, fault
 from veridical.errors import UserError
-from veridical.validity.analysis import validity
+from veridical.studies.validity import validity
 from veridical.validity.composites import composites
 from veridical.validity.quality import quality
 from veridical.validity.roles import Roles

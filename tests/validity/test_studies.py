@@ -12,10 +12,10 @@ import veridical as vd
 from tests.runs.toy import ToyModel, toy_suite
 from veridical.errors import UserError
 from veridical.items import Grouping, Item, Member, Suite
-from veridical.validity.analysis import default_out, validity
+from veridical.studies.scores import StudyScores, read_study
+from veridical.studies.validity import default_out, validity
 from veridical.validity.reading import Raw
 from veridical.validity.roles import Roles
-from veridical.validity.studies import StudyScores, read_study
 
 N = 9
 

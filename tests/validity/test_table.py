@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from veridical.errors import UserError
-from veridical.validity.analysis import validity
+from veridical.studies.validity import validity
 from veridical.validity.cells import size_in_name
 from veridical.validity.roles import Roles, read_roles, with_flags
 from veridical.validity.table import read_table

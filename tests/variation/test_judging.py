@@ -14,7 +14,7 @@ from tests.variation.planted import Planted, problems, texts, variants
 from tests.variation.test_causal import log_likelihood
 from veridical.errors import UserError
 from veridical.models.hf import HuggingFaceModel
-from veridical.runs.progress import Silent
+from veridical.progress import Silent
 from veridical.suites.files import read_suite
 from veridical.variation import judging
 from veridical.variation.builder import stages_path, vary

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from veridical.errors import UserError
-from veridical.variation.tables import open_table
+from veridical.files.tables import open_table
 
 HEADER = "premise\thypothesis\tlabel\n"
 
@@ -41,7 +41,7 @@ def test_a_declared_encoding_is_used(tmp_path: Path) -> None:
 
 
 def test_a_character_across_two_blocks_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("veridical.variation.tables._BLOCK", 1)
+    monkeypatch.setattr("veridical.files.tables._BLOCK", 1)
     path = written(tmp_path, HEADER + "naïve\tnaïve\tneutral\n")
     assert open_table(path).encoding == "utf-8"
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from veridical.runs.judgement import Judgement
+    from veridical.studies.judged import Judgement
 
 WIDTH = 100
 
@@ -54,7 +54,7 @@ def print_json(document: dict[str, Any]) -> None:
 
 def measures_document(study: str, judgement: Judgement) -> dict[str, Any]:
     """What `--json` prints: where the runs are, and the measures as in `measures.json`."""
-    from veridical.runs.judgement import records_json
+    from veridical.studies.judged import records_json
 
     notices = {"notices": list(judgement.notices)} if judgement.notices else {}
     return {

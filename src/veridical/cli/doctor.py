@@ -15,8 +15,8 @@ from veridical.installing import install_command
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from veridical.report.probes import Finding
-    from veridical.runs.progress import Progress
+    from veridical.cli.doctor_tables import Finding
+    from veridical.progress import Progress
 
 
 def command(
@@ -31,8 +31,8 @@ def command(
 ) -> None:
     """Show versions, devices and embedded models; with --model, what its answers depend on besides the question."""
     from veridical.cli.console import errors, results
+    from veridical.progress import Terminal
     from veridical.runs.manifest import package_versions
-    from veridical.runs.progress import Terminal
 
     if model is None and (dtype, device) != ("float32", "auto"):
         raise UserError("--dtype and --device are about a model: name one with --model")
@@ -49,10 +49,10 @@ def command(
 
 
 def _probe(name: str, dtype: str, device: str, progress: Progress) -> list[Finding]:
+    from veridical.cli.doctor_tables import dtype_finding, findings
     from veridical.models.protocol import Probed
-    from veridical.report.probes import dtype_finding, findings
-    from veridical.runs.agreement import answers, compare, sample
-    from veridical.runs.loading import Loading
+    from veridical.studies.dtypes import answers, compare, sample
+    from veridical.studies.loading import Loading
 
     loading = Loading(dtype, device)
     loading.check([name], modes=())

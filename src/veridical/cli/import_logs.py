@@ -92,8 +92,8 @@ def command(
     )
     from veridical.cli.console import errors, measures_document, print_json, results
     from veridical.interop.imports.importing import import_logs
+    from veridical.progress import Terminal
     from veridical.report.imported import render, told
-    from veridical.runs.progress import Terminal
 
     console = errors()
     done = import_logs(

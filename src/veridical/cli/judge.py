@@ -25,10 +25,10 @@ def command(
 ) -> None:
     """Recompute measures from stored responses; no model is needed."""
     from veridical.cli.console import measures_document, print_json, print_tables, tell_missing
-    from veridical.runs.files import ReadOnlyError
-    from veridical.runs.judgement import Judgement, write_measures
+    from veridical.files.writing import ReadOnlyError
     from veridical.runs.load import open_runs
     from veridical.runs.manifest import is_run
+    from veridical.studies.judged import Judgement, write_measures
 
     judgement = Judgement(tuple(open_runs(run)), sets=sets)
     tell_missing(judgement)

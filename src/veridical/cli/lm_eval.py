@@ -76,8 +76,8 @@ def command(
     from veridical.errors import UserError
     from veridical.interop.harness.run import ModelSettings, Settings, as_json, find_tasks, run_tasks
     from veridical.prompts.chat import parse_template_arguments
-    from veridical.runs.loading import Loading
-    from veridical.runs.study import default_out
+    from veridical.studies.loading import Loading
+    from veridical.studies.study import default_out
 
     if limit is not None and not 0 < limit < math.inf:
         raise UserError(f"--limit {limit:g}: give a number of documents, or a share of them between 0 and 1")

@@ -72,9 +72,9 @@ def command(
 ) -> None:
     """Fit linear readouts to hidden states, with nulls, baselines and controls, and judge them beside the answers."""
     from veridical.cli.console import errors, measures_document, print_json, print_tables
+    from veridical.progress import Terminal
     from veridical.prompts.chat import parse_template_arguments
-    from veridical.readouts.readout import readout
-    from veridical.runs.progress import Terminal
+    from veridical.studies.readout import readout
 
     study = readout(
         suite,

@@ -11,7 +11,7 @@ import typer
 from veridical.errors import UserError
 
 if TYPE_CHECKING:
-    from veridical.runs.recipe import Recipe
+    from veridical.studies.recipe import Recipe
 
 SAID_BY_THE_RECIPE = ("prompt", "mode", "shots", "orders", "max_new_tokens")
 
@@ -27,7 +27,7 @@ def given_recipe(context: typer.Context, suites: Sequence[str]) -> Recipe | None
 
     Raises UserError where both are, where an option says what the recipe says, and for a recipe at fault.
     """
-    from veridical.runs.recipe import is_recipe, read_recipe
+    from veridical.studies.recipe import is_recipe, read_recipe
 
     recipes = [name for name in suites if is_recipe(name)]
     if not recipes:

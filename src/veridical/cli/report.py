@@ -18,10 +18,10 @@ def command(
     """Write what is measured of runs as one self-contained page."""
     from veridical.cli.console import tell_missing
     from veridical.errors import UserError
-    from veridical.runs.files import ReadOnlyError
-    from veridical.runs.judgement import Judgement
+    from veridical.files.writing import ReadOnlyError
     from veridical.runs.load import open_runs
-    from veridical.runs.study import write_page
+    from veridical.studies.judged import Judgement
+    from veridical.studies.study import write_page
 
     judgement = Judgement(tuple(open_runs(run)))
     tell_missing(judgement)

@@ -72,11 +72,11 @@ def command(
     from veridical.cli.console import errors, measures_document, print_json, print_tables
     from veridical.cli.recipe import given_recipe, named
     from veridical.errors import UserError
+    from veridical.progress import Terminal
     from veridical.prompts.chat import parse_template_arguments
-    from veridical.runs.asking import run as run_study
-    from veridical.runs.follow import Given, follow
-    from veridical.runs.progress import Terminal
-    from veridical.runs.study import default_out
+    from veridical.studies.follow import Given, follow
+    from veridical.studies.run import run as run_study
+    from veridical.studies.study import default_out
 
     recipe = given_recipe(context, suite)
     if recipe is None and not model:

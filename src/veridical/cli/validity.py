@@ -96,7 +96,7 @@ def command(
 ) -> None:
     """Test what benchmarks predict: beside model size, family and controls, in families not seen."""
     from veridical.cli.console import print_json, results
-    from veridical.validity.analysis import default_out, validity, write
+    from veridical.studies.validity import default_out, validity, write
 
     analysis = validity(
         scores,

@@ -107,8 +107,8 @@ def command(
     """Replace one word at a time by what a model likes better there: the label, syntax and overlap stay."""
     from veridical.cli.console import errors, results
     from veridical.errors import UserError, printable, unknown
-    from veridical.outputs import keep_apart, regular_target
-    from veridical.runs.progress import Terminal
+    from veridical.files.targets import keep_apart, regular_target
+    from veridical.progress import Terminal
     from veridical.variation import proposers
     from veridical.variation.builder import stages_path, vary
     from veridical.variation.judging import chosen_judge

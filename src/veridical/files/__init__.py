@@ -1,1 +1,1 @@
-"""The files of a user, by format: read strictly, and never retyped."""
+"""How anything is read and written: texts and encodings, tables, JSON, YAML, TOML, Parquet, atomic writes."""

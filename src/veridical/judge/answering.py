@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 
 from veridical.errors import UserError
-from veridical.items import Status
 from veridical.judge.frame import KEY
 from veridical.judge.table import SuiteTable
 from veridical.stats.units import Bools, Floats, Ints
+from veridical.status import Status
 
 MISSING = "missing"
 """The status of a question that was asked for and for which the frame has no response."""

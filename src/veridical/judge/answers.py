@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from veridical.errors import unknown
-from veridical.items import Status
 from veridical.models.protocol import ChoiceScore, FinishReason
 from veridical.prompts.parsing import parse
+from veridical.status import Status
 
 TIE = 1e-6
 """Two best choices whose scores differ by no more than this (nats) tie. Our choice: below it float32 sums of

@@ -10,10 +10,11 @@ import numpy as np
 import polars as pl
 
 from veridical.errors import unknown
-from veridical.items import Status, Suite
+from veridical.items import Suite
 from veridical.judge.answering import MISSING, STATUSES, Answering
 from veridical.judge.frame import KEY, SCHEMA
 from veridical.judge.table import SuiteTable
+from veridical.status import Status
 
 _LABELS = pl.List(pl.String())
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from veridical.items import Status
 from veridical.judge.answering import STATUSES, Answering
 from veridical.judge.answers import TIE
 from veridical.judge.frame import LENGTHS
+from veridical.status import Status
 
 DIVISORS: Mapping[str, str] = {"token": "tokens", "char": "chars", "byte": "bytes"}
 """Normalisation to the column of the frame by which the summed log-likelihood is divided."""

@@ -14,8 +14,8 @@ from veridical.items import Factor
 from veridical.judge.baselines import CHANCE
 from veridical.judge.constant import constant_label
 from veridical.judge.measure import Measure
-from veridical.rounding import decimals_of, percent, percentage, signed
 from veridical.stats.interval import TOO_FEW
+from veridical.wording import decimals_of, percent, percentage, signed
 
 FEWEST_ANSWERS = 20
 """Answers below which nothing is called constant."""

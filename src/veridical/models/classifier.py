@@ -17,7 +17,7 @@ from veridical.engine.engine import default_batch_tokens
 from veridical.engine.memory import Budget
 from veridical.engine.placement import device_kinds, input_device
 from veridical.errors import UserError
-from veridical.items import Mode, Status, digest
+from veridical.items import Mode, digest
 from veridical.models.checkpoint import check_ids, config_state, longest_sequence, tokenizer_state
 from veridical.models.protocol import (
     CLASSIFIER_MODES,
@@ -32,6 +32,7 @@ from veridical.models.protocol import (
     TokenSequence,
 )
 from veridical.prompts.template import TextPair
+from veridical.status import Status
 
 VERSION = "1"
 """Part of every request's key: raised when a change here can move a score."""

@@ -19,7 +19,7 @@ from veridical.engine.placement import device_kinds
 from veridical.engine.probes import NEW_TOKENS, TEXTS, Probes, probe
 from veridical.engine.seq2seq import decoder_start
 from veridical.errors import UserError
-from veridical.items import Mode, Status, digest
+from veridical.items import Mode, digest
 from veridical.models.channels import channel_tokens
 from veridical.models.checkpoint import check_ids, config_state, longest_sequence, tokenizer_state
 from veridical.models.protocol import (
@@ -38,6 +38,7 @@ from veridical.models.protocol import (
 )
 from veridical.models.tokens import SeparateEncoder, TextEncoder
 from veridical.prompts.chat import Rendered, end_of_turn, joined, render
+from veridical.status import Status
 
 _OUT_OF_MEMORY = Outcome(Status.ERROR, detail="does not fit into memory, alone in a pass")
 

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
-from veridical.items import Mode, Status, digest
+from veridical.items import Mode, digest
 from veridical.prompts.template import Context
+from veridical.status import Status
 
 if TYPE_CHECKING:
     import numpy as np

@@ -20,11 +20,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from veridical.items import Status
 from veridical.prompts.channels import said
 from veridical.prompts.clauses import governed
 from veridical.prompts.forms import FORMS, WRAPPERS, Form
 from veridical.prompts.objects import answers, json_objects
+from veridical.status import Status
 from veridical.unicode_text import compatible
 
 MOST_MENTIONS = 200

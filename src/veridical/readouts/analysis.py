@@ -11,19 +11,18 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from veridical.items import FULL
+from veridical.progress import Progress
 from veridical.readouts import transfer
 from veridical.readouts.answers import BEST_LAYER, CATEGORY_OUT, OPTION_LOGITS, READOUT, responses
 from veridical.readouts.crossfit import Features, cross_fitted, from_states, permuted_labels
-from veridical.readouts.features import Source
 from veridical.readouts.nulls import pairs_recovered
-from veridical.readouts.record import LayerResult, NullMeasure, NullResult, ReadoutRecord, Selectivity
+from veridical.readouts.record import LayerResult, NullMeasure, NullResult, ReadoutRecord, Selectivity, StoredReadout
 from veridical.readouts.rows import Rows
 from veridical.readouts.selection import FOLDS, PENALTIES, Prepared, balanced_accuracy
+from veridical.readouts.source import Source
 from veridical.readouts.text import VECTORIZERS, prepared_text
 from veridical.readouts.transfer import Outcome, Scores, Task
-from veridical.runs.plan import FULL
-from veridical.runs.progress import Progress
-from veridical.runs.readouts import StoredReadout
 from veridical.stats.permutation import permutation_p
 from veridical.stats.units import Floats, Ints
 
@@ -109,7 +108,7 @@ def transferred(
 ) -> tuple[StoredReadout, dict[str, npt.NDArray[np.float64]]]:
     """A readout fitted on one suite and judged on another, with restricted inputs, baselines, nulls and controls."""
     task = Task(fitted, judged)
-    found = Found(judged.suite.name, source.run.name, source.prompt, task.judged.items, task.fitted.names)
+    found = Found(judged.suite.name, source.model, source.prompt, task.judged.items, task.fitted.names)
     n_sets = len(task.judged.sets)
 
     def states(input: str, at: int) -> tuple[Floats, Floats]:
@@ -150,7 +149,7 @@ def transferred(
             controls = transfer.control_task(task, main, categories, effort.control_draws, effort.seed, step)
         selectivity = _selectivity(outcome, controls, task)
 
-    layers = source.hidden(judged.suite.name, FULL).layers
+    layers = source.layers(judged.suite.name, FULL)
     with steps(progress, "every layer", len(layers) * (1 + effort.category_draws)) as step:
         swept = transfer.sweep(task, lambda at: states(FULL, at), layers, effort.category_draws, effort.seed, step)
     found.add_outcome(BEST_LAYER, FULL, swept.best, n_sets)
@@ -178,7 +177,7 @@ def cross(
 ) -> tuple[StoredReadout, dict[str, npt.NDArray[np.float64]]]:
     """A readout of one suite, each fold of whole sets answered by a fit without it; baselines on the same folds."""
     suite = rows.suite
-    found = Found(suite.name, source.run.name, source.prompt, rows.items, rows.names)
+    found = Found(suite.name, source.model, source.prompt, rows.items, rows.names)
     texts = rows.texts()
 
     def text(answerer: str) -> Features:
@@ -201,7 +200,7 @@ def cross(
     vectors = {(READOUT, FULL): effort.draws} | dict.fromkeys(list(answerers)[1:], effort.category_draws)
     permuted = permuted_labels(rows, max(vectors.values()), effort.seed)
     labels = [np.vstack([rows.labels, permuted[:draws]]) for draws in vectors.values()]
-    layers = source.hidden(suite.name, FULL).layers
+    layers = source.layers(suite.name, FULL)
     swept = [from_states(rows, source.states(rows, FULL, at)) for at in layers]
     curve = []
     with steps(progress, "readouts and their nulls", len(answerers) + len(layers)) as step:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from veridical.items import Status
 from veridical.judge.frame import SCHEMA
 from veridical.stats.units import Ints
+from veridical.status import Status
 
 READOUT = "readout"
 OPTION_LOGITS = "option_logits"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
+import polars as pl
 from pydantic import ConfigDict, Field
 
 from veridical.items import Frozen
@@ -143,3 +145,11 @@ class Representation(Frozen):
 
 
 ReadoutRecord.model_rebuild()
+
+
+@dataclass(frozen=True)
+class StoredReadout:
+    """A readout of a run: its record, and its answers in the columns of `veridical.judge.frame.SCHEMA`."""
+
+    record: ReadoutRecord
+    answers: pl.DataFrame

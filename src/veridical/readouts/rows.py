@@ -10,10 +10,9 @@ from typing import Self
 import numpy as np
 
 from veridical.errors import UserError
-from veridical.items import Suite
+from veridical.items import FULL, Suite, shown_fields
 from veridical.judge.table import SuiteTable
 from veridical.readouts.selection import group_codes
-from veridical.runs.plan import FULL, shown_fields
 from veridical.stats.units import Ints
 
 

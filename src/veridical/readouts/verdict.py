@@ -22,7 +22,7 @@ from veridical.judge.measure import Measure
 from veridical.judge.verdict import LITTLE_MASS, MANY_UNANSWERED
 from veridical.models.twin_names import is_twin, twin_of
 from veridical.readouts.answers import MODE, OPTION_LOGITS, READOUT, TEXT_BASELINES
-from veridical.rounding import decimals_of, p_value, percent, percentage
+from veridical.wording import decimals_of, p_value, percent, percentage
 
 Expressed = Literal["answers", "scores", "not", "unknown"]
 

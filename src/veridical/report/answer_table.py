@@ -14,7 +14,8 @@ from rich.text import Text
 
 from veridical.judge.measure import Measure
 from veridical.report.results import Answering, Results
-from veridical.report.texts import estimate, not_ok, number, status_list
+from veridical.report.texts import estimate, not_ok, status_list
+from veridical.wording import number
 
 Lookup = Callable[[Answering], Measure | None]
 

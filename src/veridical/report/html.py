@@ -14,6 +14,8 @@ import polars as pl
 from jinja2 import Environment
 from markupsafe import Markup
 
+from veridical import wording
+from veridical.files.writing import make_folder, replace
 from veridical.items import Suite
 from veridical.judge.measure import Measure
 from veridical.report import texts
@@ -26,7 +28,6 @@ from veridical.report.readouts import sections as readout_sections
 from veridical.report.results import Answering, Results, contrast_name
 from veridical.report.sets import set_list
 from veridical.report.summary import summaries
-from veridical.runs.files import make_folder, replace
 
 BUNDLES = ("vega.min.js", "vega-lite.min.js", "vega-embed.min.js")
 PACKAGE = "veridical.report"
@@ -37,17 +38,17 @@ def page_environment() -> Environment:
     """The templates of the report with the filters that they use."""
     made = environment(PACKAGE)
     made.filters |= {
-        "number": texts.number,
+        "number": wording.number,
         "point": texts.point,
         "interval": texts.interval,
         "disagreement": texts.disagreement,
         "estimate": texts.estimate,
         "bounds": texts.bounds,
-        "p_value": texts.p_value,
+        "p_value": wording.p_value,
         "slice_label": texts.slice_label,
         "status_list": texts.status_list,
         "not_ok": texts.not_ok,
-        "spaced": texts.spaced,
+        "spaced": wording.spaced,
         "contrast_name": contrast_name,
     }
     return made

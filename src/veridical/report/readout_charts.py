@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from veridical.readouts.answers import READOUT
 from veridical.report.drawing import GREY, PALETTE, chart, inline
-from veridical.report.texts import number, p_value, spaced
+from veridical.wording import number, p_value, spaced
 
 if TYPE_CHECKING:
     from veridical.report.readouts import ReadOut

@@ -15,7 +15,7 @@ from veridical.judge.measure import Measure
 from veridical.readouts.answers import ANSWERERS, MODE, READOUT
 from veridical.readouts.record import NullResult, ReadoutRecord
 from veridical.report.results import Answering, Results
-from veridical.report.texts import number, spaced
+from veridical.wording import number, spaced
 
 Row = dict[str, Any]
 

@@ -17,7 +17,8 @@ from veridical.judge.measure import Measure
 from veridical.readouts.answers import MODE as READOUT_MODE
 from veridical.readouts.answers import OPTION_LOGITS, TEXT_BASELINES
 from veridical.report.presentation import GENERIC, Presentation
-from veridical.report.texts import is_difference, spaced
+from veridical.report.texts import is_difference
+from veridical.wording import spaced
 
 Slice = frozenset[tuple[str, Factor]]
 

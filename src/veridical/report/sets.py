@@ -11,8 +11,8 @@ import polars as pl
 
 from veridical.items import Item, Suite
 from veridical.judge.frame import KEY
+from veridical.limits import narrow
 from veridical.report.results import Answering, Results
-from veridical.runs.plan import narrow
 
 MOST_ITEMS = 10_000
 """Items that the page lists: with more, it would be too large for a browser."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from veridical.judge.measure import Measure
 from veridical.report.results import Answering, Results, Slice
-from veridical.report.texts import MEASURES, not_ok, spaced
+from veridical.report.texts import MEASURES, not_ok
+from veridical.wording import spaced
 
 COLUMN_FACTORS = ("group", "pair")
 """Slices that have a column of their own; other slices are in the list of every measure."""

@@ -27,15 +27,9 @@ from veridical.report.comparisons import columns as contrast_columns
 from veridical.report.plain import plain
 from veridical.report.presentation import presentation_of
 from veridical.report.results import Results, contrast_name
-from veridical.report.texts import (
-    disagreement,
-    estimate,
-    not_ok,
-    p_value,
-    signed,
-    slice_label,
-)
+from veridical.report.texts import disagreement, estimate, not_ok, slice_label
 from veridical.stats.interval import FEWEST_CLUSTERS, TOO_FEW
+from veridical.wording import p_value, signed
 
 WIDTH = 100
 LONGEST = 40

@@ -8,13 +8,7 @@ from dataclasses import dataclass
 
 from veridical.items import Factor
 from veridical.judge.measure import Measure
-from veridical.rounding import MINUS as MINUS
-from veridical.rounding import MISSING as MISSING
-from veridical.rounding import decimals_of
-from veridical.rounding import number as number
-from veridical.rounding import p_value as p_value
-from veridical.rounding import signed as signed
-from veridical.rounding import span as span
+from veridical.wording import MISSING, decimals_of, number, p_value, signed, spaced, span
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,11 +154,6 @@ def level(measure: Measure | None) -> str:
 def slice_label(where: Mapping[str, Factor]) -> str:
     """`group C, verb class Creation`; empty for everything."""
     return ", ".join(f"{key.replace('_', ' ')} {spaced(str(value))}" for key, value in where.items())
-
-
-def spaced(name: str) -> str:
-    """A name as prose: `Change_of_State` → `Change of State`."""
-    return name.replace("_", " ")
 
 
 def not_ok(statuses: Mapping[str, int]) -> int:

@@ -8,9 +8,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from veridical.files.writing import make_folder, replace
 from veridical.report.html import frame_of_page, page_environment
 from veridical.report.parts import script_json
-from veridical.report.texts import span
 from veridical.report.validity_limits import (
     DISATTENUATED,
     SENTENCES,
@@ -21,10 +21,10 @@ from veridical.report.validity_limits import (
     strongest,
 )
 from veridical.report.validity_tables import SIGNS, counted
-from veridical.runs.files import make_folder, replace
 from veridical.validity.inference import Span
 from veridical.validity.results import Comparison, Gain, Partial, Validity
 from veridical.validity.wording import amount, magnitude
+from veridical.wording import span
 
 if TYPE_CHECKING:
     from veridical.validity.analysis import Analysis

@@ -9,10 +9,10 @@ import altair as alt
 import numpy as np
 
 from veridical.report.drawing import GREY, PALETTE, chart, inline
-from veridical.report.texts import number, p_value
 from veridical.report.validity_limits import FULL_HEATMAP, TALLEST, lines, points, shown_benchmarks
 from veridical.validity.results import Agreement, Gain, Validity
 from veridical.validity.wording import amount, magnitude
+from veridical.wording import number, p_value
 
 if TYPE_CHECKING:
     from veridical.validity.analysis import Analysis

@@ -11,11 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from veridical.errors import printable
-from veridical.report.texts import MISSING, number, p_value, span
 from veridical.validity.inference import Span, Tested
 from veridical.validity.results import Validity
 from veridical.validity.summaries import MetricFinding
 from veridical.validity.wording import amount
+from veridical.wording import MISSING, number, p_value, span
 
 SIGNS = {"positive": "+", "negative": "(−)", "mixed": "(±)", "none": ""}
 """The sign of a benchmark's relation with an outcome, given the baseline."""

@@ -13,10 +13,10 @@ from itertools import islice
 import numpy as np
 
 from veridical.errors import UserError
-from veridical.items import Item, Member, Suite, digest
+from veridical.items import FULL, Item, Member, Suite, digest
+from veridical.limits import take_sets
 from veridical.review.key import Key, RatedItem
 from veridical.review.questions import SEED, Kind, Question, kind_of
-from veridical.runs.plan import FULL, take_sets
 
 _LETTERS = tuple("bcdfghjkmnpqrstvwxz")
 """No vowels, so that an id is no word; no digits, so that a spreadsheet program takes none for a number or a date."""

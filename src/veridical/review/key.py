@@ -10,11 +10,11 @@ from typing import Self
 from pydantic import Field, ValidationError, model_validator
 
 from veridical.errors import UserError
+from veridical.files.json_text import JSONContentError, parse_json, place
 from veridical.files.text_file import read_text
+from veridical.files.writing import json_bytes, replace
 from veridical.items import Frozen, Name
 from veridical.review.questions import Question
-from veridical.runs.files import json_bytes, replace
-from veridical.suites.json_text import JSONContentError, parse_json, place
 
 SCHEMA = "veridical.review/1"
 NAME = "key.json"

@@ -15,12 +15,12 @@ from io import StringIO
 from pathlib import Path
 
 from veridical.errors import UserError, unknown
+from veridical.files.writing import make_folder, replace, slug
 from veridical.items import Suite
 from veridical.review.blinding import Sheet, blinded
 from veridical.review.form import form
 from veridical.review.key import NAME, Key, write_key
 from veridical.review.questions import Question
-from veridical.runs.files import make_folder, replace, slug
 from veridical.suites.registry import BUILT_IN, load
 
 ID, COMMENT = "id", "comment"
@@ -49,8 +49,8 @@ def source_suite(source: str | Path, name: str | None = None) -> Suite:
         if name not in (None, suite.name):
             raise unknown("suite", str(name), [suite.name])
         return suite
-    from veridical.runs.judgement import merged
     from veridical.runs.load import open_runs
+    from veridical.studies.judged import merged
 
     found: dict[str, list[Suite]] = {}
     for run in open_runs([Path(source)]):

@@ -1,1 +1,1 @@
-"""A run: what is asked of one model, asked, stored and resumed."""
+"""One run on disk: what is asked, asking it, storing and loading the answers."""

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from veridical.errors import UserError
-from veridical.items import Status
 from veridical.models.protocol import GenerationSettings, LanguageModel, Outcome, Readable, Reading, Request
+from veridical.progress import Progress
 from veridical.runs.hidden import Asked, Hidden, read_hidden, resolve_layers, write_hidden
 from veridical.runs.plan import Ask, Plan, query
-from veridical.runs.progress import Progress
 from veridical.runs.store import RunStore
+from veridical.status import Status
 
 
 @dataclass(frozen=True, slots=True)

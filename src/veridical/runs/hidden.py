@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from veridical.errors import UserError
+from veridical.files.writing import make_folder, replace, slug
 from veridical.items import digest
-from veridical.runs.files import make_folder, replace, slug
 
 SCHEMA = "veridical.hidden/1"
 PENULTIMATE = -2

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import polars as pl
 
-from veridical.items import Status, Suite
+from veridical.files.parquet_parts import read_part, read_parts
+from veridical.items import Suite
 from veridical.judge.answers import TIE
 from veridical.judge.frame import SCHEMA
-from veridical.runs.files import read_part, read_parts
 from veridical.runs.provenance import ANSWERS, LIKELIHOODS, Imported, Task
 from veridical.runs.store import REQUESTS, RESPONSES
+from veridical.status import Status
 
 ABOVE_ZERO = 1e-3
 """Nats by which rounding may lift a log-likelihood above 0. Our choice: half precision rounds so."""

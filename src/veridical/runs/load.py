@@ -12,16 +12,18 @@ from typing import Any
 import polars as pl
 
 from veridical.errors import UserError
-from veridical.items import Item, Status, Suite
+from veridical.files.parquet_parts import read_parts
+from veridical.files.writing import check_path
+from veridical.items import FULL, Item, Suite
 from veridical.judge.answers import Reading, read_scores, read_text
 from veridical.judge.frame import SCHEMA
 from veridical.models.protocol import THINKING_OPEN, ChoiceScore
-from veridical.runs.files import check_path, read_parts
+from veridical.readouts.record import StoredReadout
 from veridical.runs.imported import imported_frame
 from veridical.runs.manifest import NAME, Manifest, SuiteEntry, is_run, read_manifest
-from veridical.runs.plan import FULL, MODES
+from veridical.runs.plan import MODES
 from veridical.runs.provenance import UNKNOWN
-from veridical.runs.readouts import StoredReadout, read_readouts
+from veridical.runs.readouts import read_readouts
 from veridical.runs.reruns import rerun_names
 from veridical.runs.store import (
     ASKS,
@@ -34,6 +36,7 @@ from veridical.runs.store import (
     read_suites,
 )
 from veridical.runs.stored import read_stored_suites
+from veridical.status import Status
 
 NEAR_TIE = 1e-3
 """Two choices whose log-likelihoods are closer than this (in nats) are counted as a near tie: another batch

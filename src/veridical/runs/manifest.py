@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from veridical.errors import UserError
-from veridical.runs.files import json_bytes, replace
+from veridical.files.writing import json_bytes, replace
 from veridical.runs.provenance import Imported
 
 SCHEMA = "veridical.run/1"

@@ -5,20 +5,18 @@ A plan knows neither models nor files. Its order is that of the suite, so that t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from veridical.errors import UserError, unknown
-from veridical.items import Grouping, Item, Mode, Places, Suite, digest
+from veridical.items import FULL, Item, Mode, Suite, shown_fields
+from veridical.limits import limited
 from veridical.models.protocol import Query
 from veridical.prompts.template import Context, PlainText, Prompt, TextPair, rotations
 from veridical.runs.shots import with_examples
 
 MODES: tuple[Mode, ...] = ("loglikelihood", "generate", "classify")
 """The ways in which a model answers here."""
-
-FULL = "full"
-"""The input that shows all of an item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,62 +61,6 @@ class Wishes:
     orders: int | None = None
     seed: int = 0
     repeats: int = 1
-
-
-def take_sets(grouping: Grouping, limit: int, seed: int) -> list[str]:
-    """The first `limit` sets in a seeded order that does not depend on the file's.
-
-    Sets are ordered by a hash of their items' content, and taken in turn from each shape (the roles in a
-    set), so that telic and atelic sets alternate. A smaller limit's sets are a part of a larger one's.
-    """
-    columns = zip(*((member.set, member.item, member.role, member.cluster) for member in grouping.members), strict=True)
-    return _taken(Places(*columns), limit, seed) if grouping.members else []
-
-
-def _taken(places: Places, limit: int, seed: int) -> list[str]:
-    members: dict[str, list[tuple[str, str]]] = {}
-    for name, item, role in zip(places.sets, places.items, places.roles, strict=True):
-        members.setdefault(name, []).append((item, role))
-    shapes: dict[tuple[str, ...], list[tuple[str, str]]] = {}
-    for name, found in members.items():
-        roles = tuple(sorted(role for _, role in found))
-        rank = digest([seed, sorted(item for item, _ in found)])
-        shapes.setdefault(roles, []).append((rank, name))
-    columns = [sorted(shapes[roles]) for roles in sorted(shapes)]
-    longest = max((len(column) for column in columns), default=0)
-    turns = [column[turn][1] for turn in range(longest) for column in columns if turn < len(column)]
-    return turns[:limit]
-
-
-def narrow(suite: Suite, item_ids: Iterable[str]) -> Suite:
-    """The suite with these items alone, and the groupings' members among them, in the suite's order."""
-    return suite.narrowed(frozenset(item_ids))
-
-
-def limited(suite: Suite, limit: int | None, seed: int) -> Suite:
-    """The suite narrowed to `limit` sets of its first grouping, every member kept.
-
-    An item that is in no set is a set of its own.
-    """
-    if limit is None:
-        return suite
-    if limit < 1:
-        raise UserError(f"--limit {limit}: give a number of item sets, 1 or more")
-    places = _with_lone_items(suite)
-    taken = set(_taken(places, limit, seed))
-    return narrow(suite, (item for name, item in zip(places.sets, places.items, strict=True) if name in taken))
-
-
-def _with_lone_items(suite: Suite) -> Places:
-    places = suite.places
-    held = set(places.items)
-    alone = [item for item in suite.columns.ids if item not in held]
-    if not alone:
-        return places
-    # Named apart from the sets, whatever those are called.
-    sets = [*(f"set {name}" for name in places.sets), *(f"item {item}" for item in alone)]
-    blank = [""] * len(alone)
-    return Places(sets, [*places.items, *alone], [*places.roles, *blank], [*places.clusters, *blank])
 
 
 def fitting_prompts(suite: Suite, mode: Mode) -> tuple[Prompt, ...]:
@@ -229,13 +171,6 @@ def _classify_asks(suite: Suite, items: Iterable[Item], wishes: Wishes) -> Itera
         for item in items:
             for repeat in range(wishes.repeats):
                 yield Ask(suite.name, item.id, name, "", 0, "classify", repeat, item.labels)
-
-
-def shown_fields(suite: Suite, item: Item, input_name: str) -> Mapping[str, str]:
-    """The fields of an item that an input shows."""
-    if input_name == FULL and FULL not in suite.inputs:
-        return item.fields
-    return {name: item.fields[name] for name in suite.inputs[input_name] if name in item.fields}
 
 
 def query(suite: Suite, ask: Ask) -> Query:

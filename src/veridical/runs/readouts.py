@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -15,10 +14,11 @@ import polars as pl
 from pydantic import ValidationError
 
 from veridical.errors import UserError
+from veridical.files.parquet_parts import parquet_bytes, read_part
+from veridical.files.writing import json_bytes, make_folder, replace, slug
 from veridical.items import digest
 from veridical.judge.frame import LENGTHS, SCHEMA
-from veridical.readouts.record import ReadoutRecord, Representation
-from veridical.runs.files import json_bytes, make_folder, parquet_bytes, read_part, replace, slug
+from veridical.readouts.record import ReadoutRecord, Representation, StoredReadout
 
 FOLDER = "readouts"
 COSINES = pl.Schema({"item": pl.String(), "layer": pl.Int64(), "cosine": pl.Float64()})
@@ -27,14 +27,6 @@ _AGAIN = "move it away and run 'veridical readout' again"
 
 Draws = Mapping[str, npt.NDArray[np.float64]]
 """`answerer/input/measure` to the values of a null's draws."""
-
-
-@dataclass(frozen=True)
-class StoredReadout:
-    """A readout of a run: its record, and its answers in the columns of `veridical.judge.frame.SCHEMA`."""
-
-    record: ReadoutRecord
-    answers: pl.DataFrame
 
 
 def _stem(suite: str, prompt: str) -> str:

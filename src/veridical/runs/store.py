@@ -16,11 +16,14 @@ from typing import Any
 import polars as pl
 
 from veridical.errors import UserError
-from veridical.items import Status, Suite
+from veridical.files.parquet_parts import add_part, parquet_bytes, read_part, read_parts
+from veridical.files.writing import locked, make_folder, replace
+from veridical.items import Suite
+from veridical.limits import narrow
 from veridical.models.protocol import ChoiceScore, Outcome, Request, TokenSequence
-from veridical.runs.files import add_part, locked, make_folder, parquet_bytes, read_part, read_parts, replace
 from veridical.runs.manifest import Manifest, extended, is_run, read_manifest, write_manifest
-from veridical.runs.plan import Ask, Plan, narrow
+from veridical.runs.plan import Ask, Plan
+from veridical.status import Status
 
 FLUSH_ANSWERS = 2_000
 FLUSH_SECONDS = 30.0

@@ -22,11 +22,11 @@ from typing import Any, NoReturn, TypeVar
 from pydantic import BaseModel, Field, ValidationError
 
 from veridical.errors import UserError, unknown
+from veridical.files.json_text import JSONContentError, kind, parse_json, place
+from veridical.files.targets import regular_target
 from veridical.files.text_file import read_text
 from veridical.items import Choice, Frozen, Grouping, Item, Member, Name, Suite
-from veridical.outputs import regular_target
 from veridical.prompts.template import Prompt
-from veridical.suites.json_text import JSONContentError, kind, parse_json, place
 from veridical.unicode_text import composed
 
 Noun = TypeVar("Noun", bound=BaseModel)

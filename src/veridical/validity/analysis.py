@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import polars as pl
 
-from veridical.errors import UserError
-from veridical.runs.files import json_bytes, make_folder, parquet_bytes, replace, slug
 from veridical.stats.units import Floats
 from veridical.validity.attainable import attainable
 from veridical.validity.axes import axis_answers
@@ -18,19 +15,15 @@ from veridical.validity.comparison import comparisons
 from veridical.validity.intervals import FEW_FAMILIES
 from veridical.validity.joint_gain import joint_gains
 from veridical.validity.leave_family_out import gains
-from veridical.validity.long_table import long_names
 from veridical.validity.metrics import metric_agreements
-from veridical.validity.models_file import with_models
 from veridical.validity.partial import partials
 from veridical.validity.predicted import Predicted
 from veridical.validity.quality import quality
 from veridical.validity.ranks import agreements, correlations, rankings
-from veridical.validity.reading import read_raw
 from veridical.validity.reliability import disattenuated, reliabilities
 from veridical.validity.results import Note, Validity
-from veridical.validity.roles import Roles, read_roles, with_flags
 from veridical.validity.specificity import specificity
-from veridical.validity.table import ScoreTable, table_of
+from veridical.validity.table import ScoreTable
 from veridical.validity.verdict import verdicts
 
 DRAWS = 10_000
@@ -139,87 +132,3 @@ def analyse(
         disattenuated=tuple(disattenuated(pairs, reliable)),
     )
     return Analysis(table, record, tuple(predicted))
-
-
-def validity(
-    scores: str | Path,
-    *,
-    roles: str | Path | Roles | None = None,
-    model: str = "",
-    family: str = "",
-    size: str = "",
-    benchmarks: Sequence[str] = (),
-    controls: Sequence[str] = (),
-    outcomes: Sequence[str] = (),
-    variants: Sequence[str] = (),
-    jointly: Sequence[str] = (),
-    benchmark_column: str = "",
-    score_column: str = "",
-    split: Sequence[str] = (),
-    duplicates: str = "",
-    missing: Sequence[str] = (),
-    models: str | Path | None = None,
-    draws: int = DRAWS,
-    seed: int = 0,
-) -> Analysis:
-    """Criterion validity of the benchmarks in `scores`: a table's file, or a folder of runs.
-
-    `roles` is a YAML file or `Roles`; the other arguments go over it, as on the command line. `models` is a file of
-    models with families and sizes, written with suggestions where it is not there. Raises UserError where the table,
-    the roles or that file are at fault.
-    """
-    from veridical.validity.studies import MODELS, read_study
-
-    given = roles if isinstance(roles, Roles) else Roles() if roles is None else read_roles(Path(roles))
-    path = Path(scores)
-    study = read_study(path) if path.is_dir() else None
-    raw = study.raw if study else read_raw(path)
-    if models is not None:
-        if study:
-            raise UserError(f"--models: a study has its own, {path / MODELS}; put families and sizes right there")
-        raw = with_models(raw, model or given.model, Path(models))
-    shaped = with_flags(
-        given,
-        raw.frame.columns,
-        model=model,
-        benchmark_column=benchmark_column,
-        score_column=score_column,
-        split=split,
-        duplicates=duplicates,
-        missing=missing,
-    )
-    known = [*raw.frame.columns, *long_names(raw, shaped)]
-    chosen = with_flags(
-        shaped,
-        known,
-        model=model,
-        family=family,
-        size=size,
-        benchmarks=benchmarks,
-        controls=controls,
-        outcomes=outcomes,
-        variants=variants,
-        jointly=jointly,
-    )
-    if study is None:
-        return analyse(table_of(raw, chosen), draws=draws, seed=seed)
-    table = table_of(raw, study.roles(chosen))
-    notes = [note for note in study.notes if not set(note.where).isdisjoint(table.names)]
-    return analyse(table, answers=study.answers, notes=notes, draws=draws, seed=seed)
-
-
-def default_out(scores: str | Path) -> Path:
-    """`STUDY/validity` for a folder of runs, `studies/<name>-validity` in the working folder for a file."""
-    path = Path(scores)
-    return path / "validity" if path.is_dir() else Path("studies") / f"{slug(path.stem)}-validity"
-
-
-def write(analysis: Analysis, folder: Path) -> Path:
-    """Write `validity.json`, `predictions.parquet` and the page `validity.html`; gives the page's path."""
-    from veridical.report.validity import write_page
-
-    make_folder(folder)
-    replace(folder / "validity.json", json_bytes(analysis.record.model_dump(mode="json")))
-    if analysis.predicted:
-        replace(folder / "predictions.parquet", parquet_bytes(analysis.predictions()))
-    return write_page(folder / "validity.html", analysis)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from veridical.report.texts import p_value
 from veridical.validity.inference import Tested
 from veridical.validity.results import Comparison, Gain, Partial
 from veridical.validity.summaries import Attainable, JointGain, PooledComparison, Specificity
 from veridical.validity.wording import ALPHA
+from veridical.wording import p_value
 
 
 def attainable(

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from veridical.report.texts import number, p_value
 from veridical.stats.units import Floats, Ints
 from veridical.validity.inference import Tested
 from veridical.validity.intervals import adjusted
@@ -16,6 +15,7 @@ from veridical.validity.seeds import generator
 from veridical.validity.specificity import AxisTable, by_arrangements, double_centred, without_common_factor
 from veridical.validity.summaries import AxisAnswer, Specificity
 from veridical.validity.wording import ALPHA, amount, listed, passes, told_p
+from veridical.wording import number, p_value
 
 WITHOUT = "benchmark and outcome means, and their product,"
 

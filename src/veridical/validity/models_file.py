@@ -11,8 +11,8 @@ from pathlib import Path
 import polars as pl
 
 from veridical.errors import UserError
-from veridical.runs.files import make_folder
-from veridical.runs.files import replace as write_file
+from veridical.files.writing import make_folder
+from veridical.files.writing import replace as write_file
 from veridical.validity.cells import size_in_name
 from veridical.validity.reading import Raw, read_raw
 from veridical.validity.roles import found_column

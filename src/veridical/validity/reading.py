@@ -12,10 +12,10 @@ import polars as pl
 
 from veridical.errors import UserError
 from veridical.files.binary_file import read_bytes
+from veridical.files.json_text import JSONContentError, parse_json, place
+from veridical.files.tables import Table, open_table
 from veridical.files.text_file import read_text
-from veridical.suites.json_text import JSONContentError, parse_json, place
 from veridical.validity.results import Note
-from veridical.variation.tables import Table, open_table
 
 
 @dataclass(frozen=True, eq=False)

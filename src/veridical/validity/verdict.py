@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import ceil
 
-from veridical.report.texts import number, p_value
 from veridical.stats.sign_flip import least_sign_flip_p
 from veridical.validity.attainable import attainable_sentences
 from veridical.validity.axes import axis_sentences, specificity_sentence
@@ -30,6 +29,7 @@ from veridical.validity.summaries import (
 )
 from veridical.validity.table import LEAST_FAMILIES, LEAST_MODELS
 from veridical.validity.wording import ALPHA, NAMED, OVER, SIGNED, amount, count_of, listed, passes, possible, told_p
+from veridical.wording import number, p_value
 
 
 def verdicts(

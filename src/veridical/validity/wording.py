@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from veridical.report.texts import MINUS, p_value
 from veridical.validity.inference import Tested
+from veridical.wording import MINUS, p_value
 
 ALPHA = 0.05
 OVER = {"size": "model size", "size + controls": "model size and controls"}

@@ -16,10 +16,10 @@ from itertools import islice
 from pathlib import Path
 
 from veridical.errors import UserError
+from veridical.files.targets import regular_target
+from veridical.files.writing import replace
 from veridical.items import Factor, Item
-from veridical.outputs import regular_target
-from veridical.runs.files import replace
-from veridical.runs.progress import Progress, Silent
+from veridical.progress import Progress, Silent
 from veridical.variation.drawing import draw
 from veridical.variation.filters import (
     Pair,

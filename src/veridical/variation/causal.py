@@ -19,10 +19,11 @@ import torch
 
 from veridical.engine.logits import only_rows
 from veridical.errors import UserError
-from veridical.items import Status, digest
+from veridical.items import digest
 from veridical.models import load
 from veridical.models.hf import HuggingFaceModel
 from veridical.models.protocol import Request
+from veridical.status import Status
 from veridical.variation import minilm
 from veridical.variation.protocol import Candidate, Proposal, Proposer, Slot
 from veridical.variation.vocabulary import Vocabulary, stands_alone

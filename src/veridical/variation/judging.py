@@ -13,12 +13,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from veridical.errors import UserError
-from veridical.items import Status
 from veridical.models import load
 from veridical.models.protocol import Query
 from veridical.models.sources import ALIASES, embedded_smollm2
+from veridical.progress import Progress
 from veridical.prompts.template import PlainText
-from veridical.runs.progress import Progress
+from veridical.status import Status
 from veridical.variation.filters import Variant
 from veridical.variation.seeds import Seed
 from veridical.variation.settings import Settings

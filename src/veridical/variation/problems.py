@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from veridical.errors import UserError
+from veridical.files.tables import FALLBACK, Row, Table, open_table
 from veridical.items import Choice, Factor, Item, Suite
 from veridical.suites.files import SCHEMA, read_suite
 from veridical.suites.registry import BUILT_IN, benchmarks, load
@@ -14,7 +15,6 @@ from veridical.variation.annotators import agreement
 from veridical.variation.designs import PROBLEMS
 from veridical.variation.seeds import Seed, Seeds, suite_seeds
 from veridical.variation.stages import Stages
-from veridical.variation.tables import FALLBACK, Row, Table, open_table
 
 NO_GOLD = frozenset({"-", "-1", ""})
 """What stands for a label on which annotators did not agree: `-` as published, -1 in copies with numbered labels."""

@@ -15,8 +15,8 @@ from types import TracebackType
 from typing import IO, Self
 
 from veridical.errors import UserError
+from veridical.files.targets import regular_target
 from veridical.items import Item, Suite
-from veridical.outputs import regular_target
 from veridical.suites.files import Membership, header_record, item_record, json_line, usual_choices
 
 

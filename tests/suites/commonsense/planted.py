@@ -11,10 +11,11 @@ from typing import Any
 import polars as pl
 
 from tests.suites.commonsense.asking import PUBLISHED
-from veridical.items import Factor, Item, Response, Status, Suite
+from veridical.items import Factor, Item, Response, Suite
 from veridical.judge.frame import frame_of
 from veridical.judge.judgement import judge
 from veridical.judge.measure import Measure
+from veridical.status import Status
 from veridical.suites.commonsense.benchmark import benchmark
 from veridical.suites.commonsense.build import Built
 from veridical.suites.commonsense.catalogue import TASKS

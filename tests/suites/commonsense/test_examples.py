@@ -10,8 +10,8 @@ import pytest
 
 from veridical.errors import UserError
 from veridical.items import Suite
+from veridical.limits import limited
 from veridical.prompts.template import PlainText
-from veridical.runs.plan import limited
 from veridical.runs.shots import shown_examples, with_examples
 from veridical.suites.commonsense.benchmark import benchmark
 from veridical.suites.commonsense.catalogue import TASKS

@@ -12,7 +12,7 @@ import pytest
 from tests.suites.commonsense.asking import PUBLISHED, requests
 from veridical.errors import UserError
 from veridical.items import Suite
-from veridical.runs.plan import limited
+from veridical.limits import limited
 from veridical.suites.commonsense.benchmark import benchmark
 from veridical.suites.commonsense.build import Built
 from veridical.suites.commonsense.catalogue import TASKS

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
+from veridical.files.writing import check_path, make_folder, unwritable
 from veridical.items import Factor, Item, Member, Suite
-from veridical.runs.files import check_path, make_folder, unwritable
 
 
 @contextlib.contextmanager

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from veridical.files.writing import json_bytes
 from veridical.interop.exports.folder import described, new_folder, provenance, write_lines
 from veridical.items import Suite
-from veridical.runs.files import json_bytes
 from veridical.suites.files import write_suite
 
 ROWS, SUITE = "items.jsonl", "suite.jsonl"

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError, unknown
+from veridical.files.writing import json_bytes, slug
 from veridical.interop.exports.folder import (
     described,
     factor_columns,
@@ -24,12 +25,11 @@ from veridical.interop.exports.folder import (
     write_lines,
 )
 from veridical.interop.exports.text import LOADER, README, task_yaml
-from veridical.items import Item, Suite
+from veridical.items import FULL, Item, Suite
 from veridical.models.protocol import Query
 from veridical.prompts.chat import Rendered, delimiter, render
 from veridical.prompts.template import Conversation, PlainText, Prompt, rotations
-from veridical.runs.files import json_bytes, slug
-from veridical.runs.plan import FULL, Ask, fitting_prompts, query
+from veridical.runs.plan import Ask, fitting_prompts, query
 
 PREFIX = "veridical"
 """The harness's own tasks have the names of benchmarks; ours must not stand in for one."""

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from veridical.errors import UserError
+from veridical.files.writing import check_path, writable_folder
 from veridical.installing import install_command
-from veridical.runs.files import check_path, writable_folder
 
 if TYPE_CHECKING:
     from veridical.interop.harness.tasks import Tasks

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from veridical.items import Status
+from veridical.status import Status
 
 RESERVED = ("labels", "glosses")
 """Names that a prompt's template has for itself; a document's field of that name gets an underscore."""

@@ -17,7 +17,7 @@ from veridical.interop.imports.answer import Answer, flat_fields, held, letters,
 from veridical.interop.imports.folders import files_in
 from veridical.interop.imports.logged import LoggedModel, LoggedTask
 from veridical.interop.imports.records import RecordFile
-from veridical.items import Status
+from veridical.status import Status
 
 HARNESS = "every_eval_ever"
 NO_SAMPLE = "a record without a sample id, an input or an evaluation"

@@ -22,7 +22,7 @@ from veridical.interop.imports.answer import Answer, as_number, as_text, held, l
 from veridical.interop.imports.folders import files_in
 from veridical.interop.imports.logged import LoggedModel, LoggedTask, Reported
 from veridical.interop.imports.records import parse_document, read_document, source_of
-from veridical.items import Status
+from veridical.status import Status
 
 HARNESS = "HELM"
 STATE = "scenario_state.json"

@@ -11,6 +11,8 @@ from itertools import chain
 from pathlib import Path
 
 from veridical.errors import UserError, unknown
+from veridical.files.targets import keep_apart
+from veridical.files.writing import check_path, slug
 from veridical.interop.imports.answer import Answer
 from veridical.interop.imports.copies import without_copies
 from veridical.interop.imports.every_eval_ever import read_every_eval_ever
@@ -23,12 +25,10 @@ from veridical.interop.imports.prediction_columns import PredictionColumns
 from veridical.interop.imports.predictions import read_predictions
 from veridical.interop.imports.writer import RunWriter, TaskWriter
 from veridical.items import digest
-from veridical.outputs import keep_apart
-from veridical.runs.files import check_path, slug
+from veridical.progress import Progress, Silent
 from veridical.runs.manifest import Manifest, ModelEntry, Settings, SuiteEntry, now, write_manifest
-from veridical.runs.progress import Progress, Silent
 from veridical.runs.provenance import Imported, LeftOut, SourceFile, Task
-from veridical.runs.study import Study, open_study
+from veridical.studies.study import Study, open_study
 
 READERS: Mapping[str, Callable[[Path], list[LoggedModel]]] = {
     "lm-eval": read_lm_eval,

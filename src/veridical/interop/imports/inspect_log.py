@@ -17,7 +17,7 @@ from veridical.interop.imports.folders import files_in
 from veridical.interop.imports.inspect_file import Log, read_log
 from veridical.interop.imports.inspect_sample import Scorers, repeat_of, scores_of
 from veridical.interop.imports.logged import LoggedModel, LoggedTask, Reported
-from veridical.items import Status
+from veridical.status import Status
 
 HARNESS = "Inspect"
 ABSENT = "in the evaluation's list of samples, and not in the log"

@@ -8,8 +8,8 @@ from typing import Any
 
 from veridical.interop.imports.answer import Answer, as_number, as_text, flat_fields, held, letters, listed
 from veridical.interop.imports.logged import Reported
-from veridical.items import Status
 from veridical.runs.imported import CORRECT, INCORRECT
+from veridical.status import Status
 
 NO_SCORE = "the log has no score of this sample"
 _WORDS = {"c": 1.0, "i": 0.0, "p": 0.5, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from veridical.interop.imports.answer import Answer
 from veridical.interop.imports.grading import Grading, names
 from veridical.interop.imports.tally import Tallies, Tally
-from veridical.items import Status
 from veridical.runs.provenance import Metric
+from veridical.status import Status
 
 DIFFERING = 0.01
 """Share of answers judged otherwise than the log's own grade above which it must be said first."""

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from veridical.errors import UserError
+from veridical.files.tables import Row, Table, open_table
 from veridical.interop.imports.answer import Answer, letters
 from veridical.interop.imports.logged import LoggedModel, LoggedTask
 from veridical.interop.imports.prediction_columns import PredictionColumns, found_columns
 from veridical.interop.imports.records import source_of
-from veridical.items import Status
-from veridical.variation.tables import Row, Table, open_table
+from veridical.status import Status
 
 HARNESS = "predictions"
 MOST_LABELS = 26

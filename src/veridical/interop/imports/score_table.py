@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
+from veridical.files.targets import keep_apart
+from veridical.files.writing import check_path, make_folder, replace
 from veridical.interop.imports.answer import as_text, held, listed
 from veridical.interop.imports.folders import files_in
 from veridical.interop.imports.lm_eval.logs import Evaluation, Results
 from veridical.interop.imports.records import Record, read_document
-from veridical.outputs import keep_apart
-from veridical.runs.files import check_path, make_folder, replace
 
 NOT_FINITE = "a score that is no finite number"
 NOT_RESULTS = "a JSON file that holds no results"

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from veridical.interop.imports.answer import Answer, number
 from veridical.interop.imports.grading import Spread
 from veridical.interop.imports.logged import Reported
-from veridical.items import Status
 from veridical.runs.provenance import Metric
+from veridical.status import Status
 
 SAME = 1e-9
 """Two means that differ by no more are one number: sums in another order."""

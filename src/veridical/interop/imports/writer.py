@@ -18,21 +18,22 @@ import polars as pl
 from pydantic_core import to_json
 
 from veridical.errors import UserError
+from veridical.files.parquet_parts import add_part, parquet_bytes
+from veridical.files.writing import make_folder, replace, unwritable
 from veridical.interop.imports.answer import Answer, as_text, number
 from veridical.interop.imports.columns import list_column, score_column
 from veridical.interop.imports.grading import Grading, choose
 from veridical.interop.imports.logged import LoggedTask
 from veridical.interop.imports.notices import Counts, notices
 from veridical.interop.imports.tally import Tallies, told_differing
-from veridical.items import Item, Mode, Status, Suite, digest
+from veridical.items import FULL, Item, Mode, Suite, digest
 from veridical.prompts.template import Prompt
-from veridical.runs.files import add_part, make_folder, parquet_bytes, replace, unwritable
 from veridical.runs.imported import CORRECT, IMPORTED_REQUESTS, IMPORTED_RESPONSES, INCORRECT, SCORES, SCORES_NAME
 from veridical.runs.manifest import SuiteEntry
-from veridical.runs.plan import FULL
 from veridical.runs.provenance import ANSWERS, LIKELIHOODS, UNKNOWN, Task
 from veridical.runs.store import ITEMS_NAME
 from veridical.runs.stored import SCHEMA as ITEMS
+from veridical.status import Status
 
 PART = 2_500
 """Answers in a part."""

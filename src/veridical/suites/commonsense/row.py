@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 from veridical.errors import UserError
-from veridical.suites.json_text import kind
+from veridical.files.json_text import kind
 
 LONGEST = 300
 """Characters of a message on a row; a longer one keeps its beginning and its end."""

@@ -11,10 +11,10 @@ from typing import Any
 
 from veridical.errors import UserError
 from veridical.files.binary_file import ENDINGS, plain_name, read_bytes
+from veridical.files.json_text import JSONContentError, kind, parse_json, place
 from veridical.files.text_file import read_text
 from veridical.suites.commonsense.delimited import read_table
 from veridical.suites.commonsense.row import Row
-from veridical.suites.json_text import JSONContentError, kind, parse_json, place
 
 Reader = Callable[[Path, list[str]], Iterator[Row]]
 _ARROW_FILE = b"ARROW1"

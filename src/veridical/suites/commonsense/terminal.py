@@ -11,7 +11,8 @@ from veridical.items import Factor, Suite
 from veridical.judge.normalised import NORMALISATIONS
 from veridical.report.answer_table import Column, answer_rows, answer_table, estimates, not_ok_line, value_of
 from veridical.report.results import Results
-from veridical.report.texts import level, not_ok, number, spaced
+from veridical.report.texts import level, not_ok
+from veridical.wording import number, spaced
 
 MOST_VALUES = 5
 """A factor with more values is left to the page."""

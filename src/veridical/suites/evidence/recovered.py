@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from veridical.judge.measure import Measure
 from veridical.report.results import Answering, Results
 from veridical.report.text_table import TextTable
-from veridical.report.texts import MISSING, estimate, spaced
+from veridical.report.texts import estimate
+from veridical.wording import MISSING, spaced
 
 MEASURE = "pair_recovery"
 FACTORS = ("kind", "category")

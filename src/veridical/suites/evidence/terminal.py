@@ -14,8 +14,9 @@ from veridical.judge.measure import Measure
 from veridical.readouts.answers import MODE as READOUT_MODE
 from veridical.report.answer_table import RULE, Column, Row, answer_table, estimates, value_of
 from veridical.report.results import Answering, Results
-from veridical.report.texts import interval, level, not_ok, number, spaced
+from veridical.report.texts import interval, level, not_ok
 from veridical.suites.evidence.recovered import count_of, per_token, recovered_by_heading
+from veridical.wording import number, spaced
 
 
 def evidence_table(_: Suite, results: Results, width: int) -> Iterable[RenderableType]:

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from veridical.errors import UserError
+from veridical.files.toml_file import read_toml
 from veridical.items import Frozen, Name
-from veridical.suites.toml_file import read_toml
 
 TEXT = Path(__file__).with_name("text")
 

@@ -8,7 +8,7 @@ from statistics import mean
 from veridical.judge.measure import Measure
 from veridical.report.results import Answering, Results, in_order
 from veridical.report.text_table import TextTable
-from veridical.report.texts import MISSING, number, spaced
+from veridical.wording import MISSING, number, spaced
 
 ACTIVITY = "Activity"
 """The class of a group in which there is no other."""

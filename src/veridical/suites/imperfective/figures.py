@@ -25,8 +25,9 @@ from veridical.report.drawing import (
 )
 from veridical.report.presentation import Figure
 from veridical.report.results import Answering, Results
-from veridical.report.texts import estimate, parameter_count, spaced
+from veridical.report.texts import estimate, parameter_count
 from veridical.suites.imperfective.class_table import verb_classes
+from veridical.wording import spaced
 
 START = "zero-shot"
 """The prompt from which the others are compared."""

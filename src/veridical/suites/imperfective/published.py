@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from veridical.errors import UserError, unknown
+from veridical.files.json_text import JSONContentError, kind, parse_json, place
 from veridical.files.text_file import read_text
 from veridical.items import Grouping, Item, Member, Suite, digest
 from veridical.suites.imperfective.prompts import CHOICES, CLASSES, INPUTS, LABELS, PROMPTS
-from veridical.suites.json_text import JSONContentError, kind, parse_json, place
 
 KEYS = ("id", "group", "verb_class", "verb", "premise", "hypothesis", "label")
 

@@ -15,6 +15,7 @@ from typing import Literal, Self
 from pydantic import Field, ValidationError, model_validator
 
 from veridical.errors import UserError
+from veridical.files.toml_file import read_toml
 from veridical.items import Frozen, Grouping, Item, Member, Name, Suite
 from veridical.suites.imperfective.builder import make_item
 from veridical.suites.imperfective.lexicon import VerbClass
@@ -27,7 +28,6 @@ from veridical.suites.imperfective.sentences import (
     sentence,
     simple_past,
 )
-from veridical.suites.toml_file import read_toml
 
 QUADS_FILE = Path(__file__).with_name("quads.toml")
 

@@ -11,8 +11,9 @@ from veridical.items import Suite
 from veridical.report.answer_table import Column, answer_rows, answer_table, estimates, not_ok_line, value_of
 from veridical.report.results import Answering, Results
 from veridical.report.text_table import terminal_table
-from veridical.report.texts import level, not_ok, number, spaced
+from veridical.report.texts import level, not_ok
 from veridical.suites.imperfective.class_table import class_tables, verb_classes
+from veridical.wording import number, spaced
 
 
 def tables(_: Suite, results: Results, width: int) -> Iterable[RenderableType]:

@@ -11,8 +11,9 @@ from veridical.judge.measure import Measure
 from veridical.report.drawing import AXIS, DASHES, PALETTE, SHAPES, chart, inline
 from veridical.report.presentation import Figure
 from veridical.report.results import Answering, Results
-from veridical.report.texts import estimate, number, spaced
+from veridical.report.texts import estimate
 from veridical.suites.merge.terminal import factor_values
+from veridical.wording import number, spaced
 
 Row = dict[str, Any]
 

@@ -11,7 +11,8 @@ from veridical.items import Suite
 from veridical.judge.measure import Measure
 from veridical.report.answer_table import Column, answer_rows, answer_table, estimates, not_ok_line, value_of
 from veridical.report.results import Answering, Results
-from veridical.report.texts import estimate, level, not_ok, number, point, spaced
+from veridical.report.texts import estimate, level, not_ok, point
+from veridical.wording import number, spaced
 
 SHOWN = (0.5, 0.8, 1.0)
 """Thresholds whose seed-variant accuracy has a column; the page has the whole curve."""

@@ -13,7 +13,7 @@ from veridical.judge.verdict import (
     rate,
     unanswered,
 )
-from veridical.rounding import percent
+from veridical.wording import percent
 
 KEPT = 0.8
 """Matching correctness above which a model is called consistent over variants; below `MOST`, inconsistent. Ours."""

@@ -18,7 +18,7 @@ from veridical.interop.imports.answer import Answer, as_text, flat_fields, lette
 from veridical.interop.imports.lm_eval.gold import gold_positions, target_readings
 from veridical.interop.imports.lm_eval.requests import Requests, requests_of, scores_of
 from veridical.interop.imports.lm_eval.rules import first_best, of_choices
-from veridical.items import Status
+from veridical.status import Status
 
 LOOKED_AT = 500
 """Records from which the task's conventions are found out."""

@@ -16,7 +16,7 @@ from typing import Any
 from veridical.interop.imports.answer import Answer, as_text, letters, shared_beginning
 from veridical.interop.imports.lm_eval.rules import of_choices
 from veridical.interop.imports.lm_eval.samples import UNFILTERED, UNREADABLE
-from veridical.items import Status
+from veridical.status import Status
 
 _NUMBERED = re.compile(r"(prompt|logit)_(\d{1,9})")
 NO_DOCUMENTS = "documents: item sets can be made of the prompt alone"

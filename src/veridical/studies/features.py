@@ -16,12 +16,21 @@ from veridical.stats.units import Floats
 
 
 @dataclass(frozen=True)
-class Source:
+class RunSource:
     """The features of one run under one prompt."""
 
     run: Run
     prompt: str
     _read: dict[tuple[str, str], Hidden] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+        return self.run.name
+
+    def layers(self, suite: str, input: str) -> Sequence[int]:
+        """The layers whose states the run stores, for a suite under an input."""
+        return self.hidden(suite, input).layers
 
     def hidden(self, suite: str, input: str) -> Hidden:
         """The states of a suite under an input, read once. Raises UserError where the run stores none."""

@@ -8,7 +8,7 @@ from veridical.report.texts import bounds, estimate, level
 
 if TYPE_CHECKING:
     from veridical.engine.probes import Probes
-    from veridical.runs.agreement import Agreement
+    from veridical.studies.dtypes import Agreement
 
 EXACT = 1e-4
 """Nats for a short continuation below which two ways to compute a log-likelihood count as the same. Ours."""

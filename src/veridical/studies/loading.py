@@ -12,9 +12,9 @@ from veridical.errors import UserError
 from veridical.items import Mode
 from veridical.models import DeviceMap
 from veridical.models.protocol import CLASSIFIER_MODES, LANGUAGE_MODES, LanguageModel
+from veridical.progress import Progress
 from veridical.runs import manifest as manifests
 from veridical.runs.load import open_run, run_folders
-from veridical.runs.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)

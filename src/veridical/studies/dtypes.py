@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from veridical.items import Status
+from veridical.items import FULL
 from veridical.judge.agreement import agreement
 from veridical.judge.answering import answerings
 from veridical.judge.answers import read_scores
@@ -14,12 +14,14 @@ from veridical.judge.estimate import Settings
 from veridical.judge.frame import SCHEMA
 from veridical.judge.measure import Measure
 from veridical.judge.table import SuiteTable
+from veridical.limits import narrow
 from veridical.models.protocol import GenerationSettings, LanguageModel
+from veridical.progress import Progress
 from veridical.runs.execute import prepare
 from veridical.runs.load import NEAR_TIE
-from veridical.runs.plan import FULL, Plan, Wishes, narrow, plan
-from veridical.runs.progress import Progress
+from veridical.runs.plan import Plan, Wishes, plan
 from veridical.runs.store import ASK
+from veridical.status import Status
 from veridical.suites.registry import load
 
 SUITE, PROMPT = "imperfective", "zero-shot"

@@ -7,21 +7,21 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from veridical.errors import UserError
-from veridical.items import Mode, Suite
+from veridical.files.writing import check_path, writable_folder
+from veridical.items import FULL, Mode, Suite
 from veridical.judge.registry import measure_set
 from veridical.library_messages import collected
 from veridical.models import DeviceMap
 from veridical.models.protocol import GenerationSettings, LanguageModel, LoadedFromFiles, LoadingNotes, Probed
+from veridical.progress import Progress, Silent
 from veridical.runs import manifest as manifests
 from veridical.runs.execute import Layers, Tally, execute, prepare
-from veridical.runs.files import check_path, writable_folder
-from veridical.runs.judgement import Judgement
 from veridical.runs.load import Run, open_run, opened, run_folders
-from veridical.runs.loading import Loading, check_modes, free_memory, spelled
-from veridical.runs.plan import FULL, Plan, Wishes, check_names, plan
-from veridical.runs.progress import Progress, Silent
+from veridical.runs.plan import Plan, Wishes, check_names, plan
 from veridical.runs.store import RunStore, check_items, lacking_suites, restore_items
-from veridical.runs.study import Study, default_out, run_folder
+from veridical.studies.judged import Judgement
+from veridical.studies.loading import Loading, check_modes, free_memory, spelled
+from veridical.studies.study import Study, default_out, run_folder
 from veridical.suites.registry import Data, read
 
 MAX_NEW_TOKENS = 512

@@ -13,8 +13,8 @@ from typing import IO, Literal, NoReturn
 
 from veridical.errors import UserError
 from veridical.files.binary_file import unreadable
+from veridical.files.json_text import JSONContentError, parse_json, place
 from veridical.files.pointers import check_pointer_file
-from veridical.suites.json_text import JSONContentError, parse_json, place
 
 Kind = Literal["jsonl", "tsv", "csv"]
 

@@ -73,3 +73,8 @@ def p_value(p: float | None) -> str:
     if p is None:
         return ""
     return "< .001" if p < 0.001 else "1" if p >= 0.9995 else f"{p:.3f}".lstrip("0")
+
+
+def spaced(name: str) -> str:
+    """A name as prose: `Change_of_State` → `Change of State`."""
+    return name.replace("_", " ")

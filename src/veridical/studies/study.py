@@ -10,12 +10,12 @@ from pathlib import Path
 
 import polars as pl
 
+from veridical.files.writing import slug
 from veridical.items import Suite
 from veridical.judge.measure import Measure
 from veridical.models.protocol import LanguageModel
-from veridical.runs.files import slug
-from veridical.runs.judgement import Judgement, measures_frame, write_measures
 from veridical.runs.load import Run, open_runs
+from veridical.studies.judged import Judgement, measures_frame, write_measures
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Study:
 
     @cached_property
     def measures(self) -> pl.DataFrame:
-        """The measures as a frame, one row a record (`veridical.runs.judgement.measures_frame`)."""
+        """The measures as a frame, one row a record (`veridical.studies.judged.measures_frame`)."""
         return measures_frame(self.records)
 
     @property

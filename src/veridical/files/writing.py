@@ -10,17 +10,14 @@ import errno
 import json
 import os
 import re
-import time
 import uuid
 from collections.abc import Iterator
-from io import BytesIO
 from pathlib import Path
 
-import polars as pl
 from filelock import FileLock
 
 from veridical.errors import UserError
-from veridical.outputs import regular_target
+from veridical.files.targets import regular_target
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
@@ -75,14 +72,16 @@ def beside(path: Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
-def _write_through(path: Path, data: bytes) -> None:
+def write_through(path: Path, data: bytes) -> None:
+    """Write a new file and wait until it has reached the disk."""
     with path.open("xb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Wait until a folder's names have reached the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         # Some network file systems cannot sync a folder; the file itself is safe by then.
@@ -99,9 +98,9 @@ def replace(path: Path, data: bytes) -> None:
     """
     path = regular_target(path)
     with beside(path) as temporary:
-        _write_through(temporary, data)
+        write_through(temporary, data)
         temporary.replace(path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
 
 
 def make_folder(path: Path) -> list[Path]:
@@ -128,7 +127,7 @@ def writable_folder(folder: Path) -> Iterator[None]:
     made = make_folder(folder)
     try:
         with beside(folder / "check") as temporary:
-            _write_through(temporary, b"veridical")
+            write_through(temporary, b"veridical")
         yield
     finally:
         with contextlib.suppress(OSError):
@@ -160,25 +159,8 @@ def json_bytes(value: object) -> bytes:
     return (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
-def parquet_bytes(frame: pl.DataFrame) -> bytes:
-    buffer = BytesIO()
-    frame.write_parquet(buffer, compression="zstd")
-    return buffer.getvalue()
-
-
-def add_part(folder: Path, frame: pl.DataFrame) -> Path:
-    """Add a uniquely named part to a folder of parts: never over another, whole or not at all."""
-    make_folder(folder)
-    data = parquet_bytes(frame)
-    path = folder / f"{time.time_ns():020d}-{uuid.uuid4().hex[:8]}.parquet"
-    with beside(path) as temporary:
-        _write_through(temporary, data)
-        _put_if_absent(temporary, path)
-        _sync_folder(folder)
-    return path
-
-
-def _put_if_absent(temporary: Path, path: Path) -> None:
+def put_if_absent(temporary: Path, path: Path) -> None:
+    """Give a file its name, never over another. Raises FileExistsError where one stands there."""
     try:
         os.link(temporary, path)
     except FileExistsError:
@@ -188,22 +170,3 @@ def _put_if_absent(temporary: Path, path: Path) -> None:
             raise
         # A file system without hard links: the name is unique, so a rename meets no other file.
         temporary.replace(path)
-
-
-def read_parts(folder: Path, schema: pl.Schema) -> pl.DataFrame:
-    """All parts of a folder, oldest first. What a killed writer left behind has no part's name."""
-    parts = sorted(p for p in folder.glob("*.parquet") if not p.name.startswith("."))
-    return pl.concat([pl.DataFrame(schema=schema), *(read_part(part, schema) for part in parts)])
-
-
-ASKED_AGAIN = "move that file away and run again: its questions are asked again"
-
-
-def read_part(path: Path, schema: pl.Schema, remedy: str = ASKED_AGAIN) -> pl.DataFrame:
-    """One Parquet file with these columns. Raises UserError naming the file, and `remedy`, where it is not one."""
-    try:
-        frame = pl.read_parquet(path.read_bytes(), columns=list(schema))
-        return frame.select(pl.col(name).cast(kind) for name, kind in schema.items())
-    except (OSError, pl.exceptions.PolarsError) as error:
-        reason = str(error).splitlines()[0]
-        raise UserError(f"cannot read {path}: {reason}; {remedy}") from error

@@ -8,25 +8,26 @@ from pathlib import Path
 from typing import Literal
 
 from veridical.errors import UserError, unknown
-from veridical.items import Suite
+from veridical.items import FULL, Suite
 from veridical.judge.registry import measure_set
+from veridical.limits import limited
 from veridical.models import DeviceMap
 from veridical.models.protocol import LanguageModel, SpanReader
+from veridical.progress import Progress, Silent
 from veridical.readouts.analysis import Effort, cross, transferred
 from veridical.readouts.crossfit import check_folds
-from veridical.readouts.features import Source
-from veridical.readouts.fit_on import fitted_on
 from veridical.readouts.representation import compared_items, cosines, representations
 from veridical.readouts.rows import Rows
 from veridical.readouts.transfer import Task
-from veridical.runs.asking import MAX_NEW_TOKENS, run
 from veridical.runs.hidden import PENULTIMATE, Asked, read_hidden, resolve_layers
 from veridical.runs.load import Run
-from veridical.runs.loading import Loading, spelled
-from veridical.runs.plan import FULL, fitting_prompts, limited
-from veridical.runs.progress import Progress, Silent
+from veridical.runs.plan import fitting_prompts
 from veridical.runs.readouts import add_representation, phrases_path, read_cosines, write_cosines, write_readout
-from veridical.runs.study import Study, default_out
+from veridical.studies.features import RunSource
+from veridical.studies.fit_on import fitted_on
+from veridical.studies.loading import Loading, spelled
+from veridical.studies.run import MAX_NEW_TOKENS, run
+from veridical.studies.study import Study, default_out
 from veridical.suites.registry import Data, read
 
 COMPARE_PHRASES = ("imperfective", "imperfective-quads")
@@ -207,7 +208,7 @@ def _read_out(
     run: Run, asked: Suite, fitted: Suite | None, prompt: str, layer: int, effort: Effort, progress: Progress
 ) -> None:
     """The analysis of one run, stored in it."""
-    source = Source(run, prompt)
+    source = RunSource(run, prompt)
     n_blocks = max(source.hidden(asked.name, FULL).layers)
     at = resolve_layers([layer], n_blocks)[0]
     judged = _read(source, run.suites[asked.name], at, progress)
@@ -220,7 +221,7 @@ def _read_out(
     write_readout(run.path, stored, draws)
 
 
-def _read(source: Source, suite: Suite, layer: int, progress: Progress) -> Rows:
+def _read(source: RunSource, suite: Suite, layer: int, progress: Progress) -> Rows:
     """The items of a suite whose states are stored under every input; those that the model refused are counted."""
     rows = Rows.of(suite)
     read = frozenset(rows.items)

@@ -12,7 +12,8 @@ from typing import Protocol
 import polars as pl
 
 from veridical.errors import UserError, unknown
-from veridical.items import Grouping, Item, Member, Status, Suite
+from veridical.files.writing import json_bytes, replace
+from veridical.items import Grouping, Item, Member, Suite
 from veridical.judge import contrasts, judge, judge_baselines
 from veridical.judge.answering import by_key, only
 from veridical.judge.chance import chance_levels
@@ -21,11 +22,11 @@ from veridical.judge.frame import KEY, SCHEMA
 from veridical.judge.measure import Measure
 from veridical.judge.registry import measure_set
 from veridical.judge.verdict import verdicts
-from veridical.runs.files import json_bytes, replace
+from veridical.limits import narrow
 from veridical.runs.load import Run, place
-from veridical.runs.plan import narrow
-from veridical.runs.remarks import remarks
 from veridical.runs.stored import StoredSuite
+from veridical.status import Status
+from veridical.studies.remarks import remarks
 from veridical.unicode_text import composed
 
 

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
+from veridical.files.writing import make_folder, replace
 from veridical.items import Suite
+from veridical.limits import limited
 from veridical.models import DeviceMap
 from veridical.models.protocol import LanguageModel
-from veridical.runs.asking import run
-from veridical.runs.files import make_folder, replace
-from veridical.runs.plan import limited
-from veridical.runs.progress import Progress, Silent
-from veridical.runs.recipe import Ask, Model, Readout, Recipe, Validity, Vary
-from veridical.runs.study import Study, open_study
+from veridical.progress import Progress, Silent
+from veridical.studies.recipe import Ask, Model, Readout, Recipe, Validity, Vary
+from veridical.studies.run import run
+from veridical.studies.study import Study, open_study
 
 CLASSIFY = "classify"
 
@@ -206,9 +206,9 @@ class _Follower:
 
     def _readout(self, wanted: Readout, models: Sequence[str | LanguageModel]) -> int:
         from veridical.readouts.crossfit import check_folds
-        from veridical.readouts.fit_on import FITTED_ON
-        from veridical.readouts.readout import readout
         from veridical.readouts.rows import Rows
+        from veridical.studies.fit_on import FITTED_ON
+        from veridical.studies.readout import readout
         from veridical.suites.registry import Data, benchmarks, read
 
         whole = wanted.suite in FITTED_ON

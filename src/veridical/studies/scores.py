@@ -12,8 +12,8 @@ import polars as pl
 from veridical.errors import UserError
 from veridical.items import Factor, Suite
 from veridical.judge.measure import Measure
-from veridical.runs.judgement import Judgement
 from veridical.stats.units import Floats
+from veridical.studies.judged import Judgement
 from veridical.validity.models_file import models_file
 from veridical.validity.reading import Raw
 from veridical.validity.results import Note
@@ -36,8 +36,8 @@ SLICED: Mapping[str, Mapping[str, tuple[Factor, ...]]] = {
 }
 """Measures that are given by slice alone, with the slices that are columns (all, where none is named). Of SV's
 thresholds, half and all of the variants are the ones at which models are compared."""
-HOW_IT_ANSWERS = ("label_mass", "order_sensitivity")
-"""Measures of the manner of answers: no benchmark, unless named."""
+NO_BENCHMARKS = ("label_mass", "order_sensitivity", "set_accuracy_reference", "pair_recovery_reference")
+"""Measures of the manner of answers, and references for other measures: no benchmark, unless named."""
 _DRAWS = 99
 """For intervals of the measures, which are not looked at here."""
 
@@ -62,7 +62,7 @@ class StudyScores:
         no variant is named, each measure of sets stands beside the one by item of the same answers."""
         used = {*given.outcomes, *given.controls}
         free = [name for name in self.measures if name not in used]
-        benchmarks = given.benchmarks or tuple(n for n in free if n.rpartition("/")[2] not in HOW_IT_ANSWERS)
+        benchmarks = given.benchmarks or tuple(n for n in free if n.rpartition("/")[2] not in NO_BENCHMARKS)
         beside = {}
         for name in free:
             suite, _, measure = name.rpartition("/")

@@ -1,0 +1,1 @@
+"""Several runs: asking models, judging runs together, recipes, readouts, tables of scores."""
