@@ -14,7 +14,7 @@ from tests.review.making import LABELS, fill, make_item, make_suite
 from tests.runs.toy import ToyModel, toy_suite
 from veridical.errors import UserError
 from veridical.items import Choice, Item, Member, Suite
-from veridical.judge.registry import register
+from veridical.judge.names import register
 from veridical.review.agreement import agreement
 from veridical.review.blinding import blinded
 from veridical.review.form import form
