@@ -13,11 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from veridical.judge.measure import Measure
-from veridical.report.results import Answering, Results
+from veridical.report.results import AnsweringKey, Results
 from veridical.report.texts import estimate, not_ok, status_list
 from veridical.wording import number
 
-Lookup = Callable[[Answering], Measure | None]
+Lookup = Callable[[AnsweringKey], Measure | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,8 @@ class Column:
     """
 
     heading: str
-    cell: Callable[[Answering], str]
-    short: Callable[[Answering], str] | None = None
+    cell: Callable[[AnsweringKey], str]
+    short: Callable[[AnsweringKey], str] | None = None
     drop: int = 0
     gap: int = 2
 
@@ -40,7 +40,7 @@ class Row:
     """A row: its name and whose measures stand in it. Without an answering it is a heading, or a rule."""
 
     name: str
-    answering: Answering | None = None
+    answering: AnsweringKey | None = None
 
     @property
     def dim(self) -> bool:
@@ -60,11 +60,11 @@ def value_of(measure: Measure | None) -> float | None:
     return None if measure is None else measure.value
 
 
-def answer_rows(results: Results, references: Sequence[Answering]) -> list[Row]:
+def answer_rows(results: Results, references: Sequence[AnsweringKey]) -> list[Row]:
     """Prompts under their model; below a rule, what stands for comparison."""
     rows: list[Row] = []
 
-    def block(answerings: Iterable[Answering]) -> None:
+    def block(answerings: Iterable[AnsweringKey]) -> None:
         heading = ""
         for answering in answerings:
             own = results.heading(answering)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from veridical.items import Factor
 from veridical.judge.measure import Measure
 from veridical.report.presentation import Key
-from veridical.report.results import Answering, Results, contrast_name
+from veridical.report.results import AnsweringKey, Results, contrast_name
 from veridical.report.texts import slice_label
 
 AGREEMENT: Key = ("agreement", "")
@@ -36,9 +36,9 @@ def comparisons(results: Results) -> list[Comparison]:
 
     A contrast that comes twice, the second time with an adjusted p, is one difference.
     """
-    found: dict[tuple[Answering, frozenset[tuple[str, Factor]]], dict[Key, Difference]] = {}
+    found: dict[tuple[AnsweringKey, frozenset[tuple[str, Factor]]], dict[Key, Difference]] = {}
     for contrast in results.between:
-        answering = Answering.of(contrast)
+        answering = AnsweringKey.of(contrast)
         if answering.reference:
             continue
         cells = found.setdefault((answering, frozenset((contrast.against or {}).items())), {})
@@ -47,7 +47,7 @@ def comparisons(results: Results) -> list[Comparison]:
     return [_comparison(results, answering, cells) for (answering, _), cells in found.items()]
 
 
-def _comparison(results: Results, answering: Answering, cells: Mapping[Key, Difference]) -> Comparison:
+def _comparison(results: Results, answering: AnsweringKey, cells: Mapping[Key, Difference]) -> Comparison:
     first = next(iter(cells.values())).measure
     heading = results.heading(answering, without=tuple(first.against or {}))
     return Comparison(heading, contrast_name(first), cells)

@@ -14,7 +14,7 @@ from typing import Any
 import altair as alt
 
 from veridical.judge.measure import Measure
-from veridical.report.results import Answering, Results
+from veridical.report.results import AnsweringKey, Results
 from veridical.report.texts import estimate
 
 Row = dict[str, Any]
@@ -68,7 +68,7 @@ def inline(rows: Sequence[Row]) -> alt.InlineData:
     return alt.InlineData(values=list(rows))
 
 
-def measure_row(results: Results, answering: Answering, measure: Measure, /, **more: str) -> Row:
+def measure_row(results: Results, answering: AnsweringKey, measure: Measure, /, **more: str) -> Row:
     return {
         **answered_by(results, answering),
         "value": measure.value,
@@ -80,7 +80,7 @@ def measure_row(results: Results, answering: Answering, measure: Measure, /, **m
     }
 
 
-def answered_by(results: Results, answering: Answering) -> Row:
+def answered_by(results: Results, answering: AnsweringKey) -> Row:
     """`series` is all of who answered; `setting` and `model` are its two parts, for colour and shape."""
     return {
         "series": results.name(answering, model=True),

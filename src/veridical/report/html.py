@@ -25,7 +25,7 @@ from veridical.report.parts import asset, environment, script, script_json, sour
 from veridical.report.presentation import presentation_of
 from veridical.report.readouts import ReadOut
 from veridical.report.readouts import sections as readout_sections
-from veridical.report.results import Answering, Results, contrast_name
+from veridical.report.results import AnsweringKey, Results, contrast_name
 from veridical.report.sets import set_list
 from veridical.report.summary import summaries
 
@@ -117,7 +117,7 @@ def _section(
     from veridical.report.charts import charts  # Altair takes half a second to import
 
     results = Results.of(measures, suite.name, presentation_of(suite.measures))
-    named = [(results.name(Answering.of(m), model=True), m) for m in results.measures]
+    named = [(results.name(AnsweringKey.of(m), model=True), m) for m in results.measures]
     compared = comparisons(results)
     statuses = [(results.name(a, model=True), results.statuses(a)) for a in (*results.answers, *results.references)]
     read_out, readout_charts = readout_sections(suite, results, readouts)

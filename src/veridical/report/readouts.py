@@ -14,7 +14,7 @@ from veridical.items import Suite
 from veridical.judge.measure import Measure
 from veridical.readouts.answers import ANSWERERS, MODE, READOUT
 from veridical.readouts.record import NullResult, ReadoutRecord
-from veridical.report.results import Answering, Results
+from veridical.report.results import AnsweringKey, Results
 from veridical.wording import number, spaced
 
 Row = dict[str, Any]
@@ -143,7 +143,7 @@ def _controls(results: Results, one: ReadOut) -> list[Control]:
     return rows
 
 
-def _less(results: Results, one: ReadOut, other: Answering) -> tuple[Measure | None, Measure | None]:
+def _less(results: Results, one: ReadOut, other: AnsweringKey) -> tuple[Measure | None, Measure | None]:
     """Balanced accuracy of the readout less that of `other`, and the same with p adjusted."""
     found = [
         contrast

@@ -27,7 +27,7 @@ REFERENCE_ANSWERERS = ("majority", "chance", OPTION_LOGITS, *TEXT_BASELINES)
 
 
 @dataclass(frozen=True, slots=True)
-class Answering:
+class AnsweringKey:
     """One answering of a suite: the key that its measures share."""
 
     suite: str
@@ -62,25 +62,25 @@ class Results:
     """The measures of one suite, by answering, measure and slice."""
 
     measures: tuple[Measure, ...]
-    index: Mapping[tuple[Answering, str, Slice], Measure] = field(repr=False)
+    index: Mapping[tuple[AnsweringKey, str, Slice], Measure] = field(repr=False)
     presentation: Presentation = GENERIC
 
     @classmethod
     def of(cls, measures: Iterable[Measure], suite: str, presentation: Presentation = GENERIC) -> Self:
         """Those measures that are of `suite`. Where a key repeats, the first stands in the tables."""
         own = tuple(measure for measure in measures if measure.suite == suite)
-        index: dict[tuple[Answering, str, Slice], Measure] = {}
+        index: dict[tuple[AnsweringKey, str, Slice], Measure] = {}
         for measure in own:
             if measure.against is None:
-                key = (Answering.of(measure), measure.measure, frozenset(measure.slice.items()))
+                key = (AnsweringKey.of(measure), measure.measure, frozenset(measure.slice.items()))
                 index.setdefault(key, measure)
         return cls(own, index, presentation)
 
-    def get(self, answering: Answering, measure: str, **where: Factor) -> Measure | None:
+    def get(self, answering: AnsweringKey, measure: str, **where: Factor) -> Measure | None:
         return self.index.get((answering, measure, frozenset(where.items())))
 
     @cached_property
-    def answerings(self) -> tuple[Answering, ...]:
+    def answerings(self) -> tuple[AnsweringKey, ...]:
         return tuple(dict.fromkeys(answering for answering, _, _ in self.index))
 
     @cached_property
@@ -89,15 +89,15 @@ class Results:
         return tuple(dict.fromkeys(a.model for a in self.answerings if not a.reference))
 
     @cached_property
-    def answers(self) -> tuple[Answering, ...]:
+    def answers(self) -> tuple[AnsweringKey, ...]:
         """What the models (and their readouts) answered, model by model."""
         own = [answering for answering in self.answerings if not answering.reference]
         return tuple(sorted(own, key=lambda a: (self.models.index(a.model), a.mode != "loglikelihood")))
 
     @cached_property
-    def references(self) -> tuple[Answering, ...]:
+    def references(self) -> tuple[AnsweringKey, ...]:
         """What stands for comparison, each constant answer once: it does not depend on the model."""
-        found: dict[object, Answering] = {}
+        found: dict[object, AnsweringKey] = {}
         for answering in self.answerings:
             if answering.reference:
                 key = answering.answerer if answering.constant else answering
@@ -111,7 +111,7 @@ class Results:
     @cached_property
     def between(self) -> tuple[Measure, ...]:
         """Contrasts between answerings (prompts, models), not those between slices of one."""
-        fields = set(Answering.__dataclass_fields__)
+        fields = set(AnsweringKey.__dataclass_fields__)
         return tuple(contrast for contrast in self.contrasts if set(contrast.against or {}) <= fields)
 
     @cached_property
@@ -119,7 +119,7 @@ class Results:
         """The groups whose accuracy is given, those that the presentation knows first and in its order."""
         return in_order(self.values_of("accuracy", "group"), self.presentation.groups)
 
-    def statuses(self, answering: Answering) -> Mapping[str, int]:
+    def statuses(self, answering: AnsweringKey) -> Mapping[str, int]:
         """Responses by status over the whole suite: of overall accuracy, else summed over the groups."""
         whole = self.get(answering, "accuracy")
         if whole is not None:
@@ -134,7 +134,7 @@ class Results:
     def several_modes(self) -> bool:
         return len({answering.mode for answering in self.answerings if not answering.constant}) > 1
 
-    def name(self, answering: Answering, *, model: bool = False) -> str:
+    def name(self, answering: AnsweringKey, *, model: bool = False) -> str:
         """What to call a row: the prompt, then whatever else tells it from its neighbours.
 
         `model` asks for the model's name too, where the suite was answered by more than one.
@@ -144,12 +144,12 @@ class Results:
         lead = [answering.model] if model and len(self.models) > 1 else []
         return " · ".join([*lead, answering.asked, *self._particulars(answering)])
 
-    def heading(self, answering: Answering, without: Sequence[str] = ("prompt",)) -> str:
+    def heading(self, answering: AnsweringKey, without: Sequence[str] = ("prompt",)) -> str:
         """What stands over rows that differ only in the fields of `without`: the model, the prompt, the rest."""
         shared = [getattr(answering, key) for key in ("model", "prompt") if key not in without]
         return " · ".join([*filter(None, shared), *self._particulars(answering)])
 
-    def _particulars(self, answering: Answering) -> list[str]:
+    def _particulars(self, answering: AnsweringKey) -> list[str]:
         """Who answered if not the model itself, what was shown if not all, and the mode where there are several."""
         parts = []
         if answering.answerer != "model":

@@ -12,7 +12,7 @@ import polars as pl
 from veridical.items import Item, Suite
 from veridical.judge.frame import KEY
 from veridical.limits import narrow
-from veridical.report.results import Answering, Results
+from veridical.report.results import AnsweringKey, Results
 
 MOST_ITEMS = 10_000
 """Items that the page lists: with more, it would be too large for a browser."""
@@ -37,13 +37,13 @@ def set_list(suite: Suite, results: Results, frame: pl.DataFrame) -> dict[str, A
     wanted = pl.col("suite") == suite.name
     items = tuple(suite.items)
     positions = {item: position for position, item in enumerate(suite.columns.ids)}
-    columns: dict[Answering, int] = {}
+    columns: dict[AnsweringKey, int] = {}
     answers: list[dict[int, list[dict[str, Any]]]] = [{} for _ in items]
     if len(listed) < len(sizes):
         wanted &= pl.col("item").is_in(list(positions))
     own = frame.filter(wanted)
     for row in own.sort("order", "repeat", maintain_order=True).iter_rows(named=True):
-        answering = Answering(*(row[key] for key in KEY))
+        answering = AnsweringKey(*(row[key] for key in KEY))
         position = positions.get(row["item"])
         if answering.constant or position is None:
             continue
@@ -76,7 +76,7 @@ def _first(sizes: Mapping[str, int]) -> set[str]:
     return found
 
 
-def _name(results: Results, answering: Answering) -> str:
+def _name(results: Results, answering: AnsweringKey) -> str:
     name = results.name(answering, model=True)
     # A frame may hold several models where only one was measured in full.
     return name if answering.model in name or len(results.models) < 2 else f"{answering.model} · {name}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from veridical.judge.measure import Measure
-from veridical.report.results import Answering, Results, Slice
+from veridical.report.results import AnsweringKey, Results, Slice
 from veridical.report.texts import MEASURES, not_ok
 from veridical.wording import spaced
 
@@ -54,7 +54,7 @@ def summaries(results: Results) -> list[Summary]:
 
 
 def _summary(results: Results, title: str, columns: Sequence[Column]) -> Summary:
-    def row(answering: Answering) -> Row:
+    def row(answering: AnsweringKey) -> Row:
         name = results.name(answering, model=answering.reference)
         cells = tuple(_cell(results, answering, column.measure, column.where) for column in columns)
         return Row(name, answering.reference, cells, not_ok(results.statuses(answering)))
@@ -99,7 +99,7 @@ def _column(results: Results, measure: str, where: Slice) -> Column:
     return Column(measure, where, f"{results.presentation.label(measure)}, {value}", n)
 
 
-def _cell(results: Results, answering: Answering, measure: str, where: Slice) -> Measure | None:
+def _cell(results: Results, answering: AnsweringKey, measure: str, where: Slice) -> Measure | None:
     """The measure there; one that is sliced by the label it found (constant share) has one record."""
     found = results.index.get((answering, measure, where))
     if found is not None or where:

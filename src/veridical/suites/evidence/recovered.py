@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from veridical.judge.measure import Measure
-from veridical.report.results import Answering, Results
+from veridical.report.results import AnsweringKey, Results
 from veridical.report.text_table import TextTable
 from veridical.report.texts import estimate
 from veridical.wording import MISSING, spaced
@@ -39,7 +39,7 @@ def count_of(measure: Measure | None) -> str:
     return f"{round(measure.value * measure.n_sets):,} of {measure.n_sets:,}"
 
 
-def recovered(results: Results, name: str, answerings: Sequence[Answering]) -> Recovered | None:
+def recovered(results: Results, name: str, answerings: Sequence[AnsweringKey]) -> Recovered | None:
     """The pairs recovered by these answerings, None where they have none by category or kind."""
     parts = [
         (factor, value)
@@ -101,6 +101,6 @@ def recovered_tables(results: Results) -> list[TextTable]:
     ]
 
 
-def _name(answering: Answering) -> str:
+def _name(answering: AnsweringKey) -> str:
     who = "answers" if answering.answerer == "model" else spaced(answering.answerer)
     return f"{who} · {answering.mode}" if answering.mode not in ("loglikelihood", "readout") else who

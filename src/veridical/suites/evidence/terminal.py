@@ -13,7 +13,7 @@ from veridical.items import Suite
 from veridical.judge.measure import Measure
 from veridical.readouts.answers import MODE as READOUT_MODE
 from veridical.report.answer_table import RULE, Column, Row, answer_table, estimates, value_of
-from veridical.report.results import Answering, Results
+from veridical.report.results import AnsweringKey, Results
 from veridical.report.texts import interval, level, not_ok
 from veridical.suites.evidence.recovered import count_of, per_token, recovered_by_heading
 from veridical.wording import number, spaced
@@ -55,7 +55,7 @@ def _counted(measure: Measure | None) -> str:
     return count_of(measure) if measure is None else f"{count_of(measure)} {interval(measure)}".rstrip()
 
 
-def _count(results: Results) -> Callable[[Answering], str]:
+def _count(results: Results) -> Callable[[AnsweringKey], str]:
     return lambda answering: count_of(results.get(answering, "pair_recovery"))
 
 
@@ -91,11 +91,11 @@ def _rows(results: Results) -> list[Row]:
     return [*rows, RULE, *constant] if constant else rows
 
 
-def _heading(answering: Answering) -> tuple[str, ...]:
+def _heading(answering: AnsweringKey) -> tuple[str, ...]:
     return tuple(part for part in (answering.model, answering.prompt) if part)
 
 
-def _name(answering: Answering) -> str:
+def _name(answering: AnsweringKey) -> str:
     """`answers`, `answers · generate`, `readout · no evidence`."""
     who = "answers" if answering.answerer == "model" else spaced(answering.answerer)
     mode = answering.mode if answering.mode not in ("loglikelihood", READOUT_MODE) else ""

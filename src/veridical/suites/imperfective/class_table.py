@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import mean
 
 from veridical.judge.measure import Measure
-from veridical.report.results import Answering, Results, in_order
+from veridical.report.results import AnsweringKey, Results, in_order
 from veridical.report.text_table import TextTable
 from veridical.wording import MISSING, number, spaced
 
@@ -26,7 +26,7 @@ def class_tables(results: Results) -> list[TextTable]:
     """A table a prompt: rows are verb classes, columns groups, cells means over the models that answered it."""
     if not _classes(results):
         return []
-    prompts: dict[str, list[Answering]] = {}
+    prompts: dict[str, list[AnsweringKey]] = {}
     for answering in results.answers:
         prompts.setdefault(results.name(answering), []).append(answering)
     return [_table(results, name, answerings) for name, answerings in prompts.items()]
@@ -43,7 +43,7 @@ def _classes(results: Results) -> tuple[str, ...]:
     return (*known, *sorted(found - set(known)))
 
 
-def _table(results: Results, name: str, answerings: Sequence[Answering]) -> TextTable:
+def _table(results: Results, name: str, answerings: Sequence[AnsweringKey]) -> TextTable:
     groups = results.groups
     classes = _classes(results)
     rows = [
@@ -60,7 +60,7 @@ def _table(results: Results, name: str, answerings: Sequence[Answering]) -> Text
     )
 
 
-def _cell(results: Results, answerings: Sequence[Answering], group: str, verb_class: str) -> str:
+def _cell(results: Results, answerings: Sequence[AnsweringKey], group: str, verb_class: str) -> str:
     values = [
         measure.value
         for answering in answerings
@@ -72,7 +72,7 @@ def _cell(results: Results, answerings: Sequence[Answering], group: str, verb_cl
     return f"{shown} ({number(min(values))}–{number(max(values))})" if len(answerings) > 1 else shown
 
 
-def _accuracy(results: Results, answering: Answering, group: str, verb_class: str) -> Measure | None:
+def _accuracy(results: Results, answering: AnsweringKey, group: str, verb_class: str) -> Measure | None:
     """Accuracy of the class in the group; of the whole group under `Activity` where it has that class alone."""
     found = results.get(answering, "accuracy", group=group, verb_class=verb_class)
     divided = any(

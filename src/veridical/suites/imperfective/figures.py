@@ -24,7 +24,7 @@ from veridical.report.drawing import (
     series_marks,
 )
 from veridical.report.presentation import Figure
-from veridical.report.results import Answering, Results
+from veridical.report.results import AnsweringKey, Results
 from veridical.report.texts import estimate, parameter_count
 from veridical.suites.imperfective.class_table import verb_classes
 from veridical.wording import spaced
@@ -37,7 +37,7 @@ def group_chart(results: Results, _: Mapping[str, int] | None = None) -> Row | N
     """Accuracy in each group, a point an answering with its interval; references in grey."""
     names = {group: _group_name(group, results.presentation.groups) for group in results.groups}
 
-    def rows(answerings: Mapping[Answering, Answering]) -> list[Row]:
+    def rows(answerings: Mapping[AnsweringKey, AnsweringKey]) -> list[Row]:
         """A row for each answering and group; it stands in the place of the answering it is mapped to."""
         return [
             measure_row(results, answering, measure, group=names[group])

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from veridical.items import Suite
 from veridical.report.answer_table import Column, answer_rows, answer_table, estimates, not_ok_line, value_of
-from veridical.report.results import Answering, Results
+from veridical.report.results import AnsweringKey, Results
 from veridical.report.text_table import terminal_table
 from veridical.report.texts import level, not_ok
 from veridical.suites.imperfective.class_table import class_tables, verb_classes
@@ -62,7 +62,7 @@ def _legend(results: Results) -> str:
     return "\n".join(lines)
 
 
-def _bounds(results: Results, answering: Answering) -> str:
+def _bounds(results: Results, answering: AnsweringKey) -> str:
     """What the rates could be, whatever the answers that are missing would have been."""
     if not not_ok(results.statuses(answering)):
         return ""

@@ -10,7 +10,7 @@ import altair as alt
 from veridical.judge.measure import Measure
 from veridical.report.drawing import AXIS, DASHES, PALETTE, SHAPES, chart, inline
 from veridical.report.presentation import Figure
-from veridical.report.results import Answering, Results
+from veridical.report.results import AnsweringKey, Results
 from veridical.report.texts import estimate
 from veridical.suites.merge.terminal import factor_values
 from veridical.wording import number, spaced
@@ -67,7 +67,7 @@ def consistency_chart(results: Results, _: Mapping[str, int] | None = None) -> R
     return chart("Do right answers survive small changes?", subtitle, layers, 380)
 
 
-def _lines(results: Results, answering: Answering) -> list[Row]:
+def _lines(results: Results, answering: AnsweringKey) -> list[Row]:
     """The points of the three lines; none where there is no curve, no reference where the match is withheld."""
     series = results.name(answering, model=True)
     rows: list[Row] = []
@@ -84,7 +84,7 @@ def _lines(results: Results, answering: Answering) -> list[Row]:
     return [*rows, *(_point(series, SEEDS, ct, seeds) for ct in ends)]
 
 
-def _curve(results: Results, answering: Answering, measure: str) -> list[tuple[float, Measure]]:
+def _curve(results: Results, answering: AnsweringKey, measure: str) -> list[tuple[float, Measure]]:
     found = [
         (float(dict(where)["ct"]), record)
         for (who, name, where), record in results.index.items()
@@ -106,12 +106,12 @@ def _point(series: str, line: str, ct: float, measure: Measure) -> Row:
     }
 
 
-def _seeds(results: Results, answering: Answering) -> Measure | None:
+def _seeds(results: Results, answering: AnsweringKey) -> Measure | None:
     """Accuracy on the seeds that have variants: those that the curve is over."""
     return results.get(answering, "seed_accuracy", variants="some") or results.get(answering, "seed_accuracy")
 
 
-def _match(results: Results, answering: Answering) -> list[Row]:
+def _match(results: Results, answering: AnsweringKey) -> list[Row]:
     """Matching correctness at the height of seed accuracy, none where it is withheld."""
     highest = results.get(answering, "matching_correctness")
     lowest = results.get(answering, "matching_correctness", tied="lowest")
@@ -132,7 +132,7 @@ def _match(results: Results, answering: Answering) -> list[Row]:
     ]
 
 
-def _withheld(results: Results, answering: Answering) -> str:
+def _withheld(results: Results, answering: AnsweringKey) -> str:
     found = results.get(answering, "matching_correctness")
     if found is None or found.value is not None:
         return ""
@@ -181,7 +181,7 @@ def word_class_chart(results: Results, _: Mapping[str, int] | None = None) -> Ro
 
 def proposer_chart(results: Results, _: Mapping[str, int] | None = None) -> Row | None:
     """Variant accuracy as a heat map, a row an answering, a column a proposer; the cell of a model's own is framed."""
-    own = {(Answering.of(m), m.slice["proposer"]) for m in results.contrasts if m.measure == "home_advantage"}
+    own = {(AnsweringKey.of(m), m.slice["proposer"]) for m in results.contrasts if m.measure == "home_advantage"}
     rows = [
         {
             **_point(results.name(answering, model=True), "", 0.0, record),

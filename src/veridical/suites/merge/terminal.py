@@ -10,7 +10,7 @@ from rich.text import Text
 from veridical.items import Suite
 from veridical.judge.measure import Measure
 from veridical.report.answer_table import Column, answer_rows, answer_table, estimates, not_ok_line, value_of
-from veridical.report.results import Answering, Results
+from veridical.report.results import AnsweringKey, Results
 from veridical.report.texts import estimate, level, not_ok, point
 from veridical.wording import number, spaced
 
@@ -77,7 +77,7 @@ def _columns(results: Results) -> list[Column]:
     ]
 
 
-def _matching(results: Results, answering: Answering, shown: Callable[[Measure | None], str]) -> str:
+def _matching(results: Results, answering: AnsweringKey, shown: Callable[[Measure | None], str]) -> str:
     """`.55 [.45, .60]`; with ties `.50–.55 [.45, .60]`."""
     found = results.get(answering, "matching_correctness")
     return "withheld" if found is not None and found.value is None else shown(found)
