@@ -54,7 +54,7 @@ def print_json(document: dict[str, Any]) -> None:
 
 def measures_document(study: str, judgement: Judgement) -> dict[str, Any]:
     """What `--json` prints: where the runs are, and the measures as in `measures.json`."""
-    from veridical.studies.judged import records_json
+    from veridical.studies.records import records_json
 
     notices = {"notices": list(judgement.notices)} if judgement.notices else {}
     return {

@@ -28,7 +28,8 @@ def command(
     from veridical.files.writing import ReadOnlyError
     from veridical.runs.load import open_runs
     from veridical.runs.manifest import is_run
-    from veridical.studies.judged import Judgement, write_measures
+    from veridical.studies.judged import Judgement
+    from veridical.studies.records import write_measures
 
     judgement = Judgement(tuple(open_runs(run)), sets=sets)
     tell_missing(judgement)

@@ -12,7 +12,6 @@ from typing import Protocol
 import polars as pl
 
 from veridical.errors import UserError, unknown
-from veridical.files.writing import json_bytes, replace
 from veridical.items import Grouping, Item, Member, Suite
 from veridical.judge import contrasts, judge, judge_baselines
 from veridical.judge.answering import by_key, only
@@ -26,6 +25,7 @@ from veridical.limits import narrow
 from veridical.runs.load import Run, place
 from veridical.runs.stored import StoredSuite
 from veridical.status import Status
+from veridical.studies.paired_sets import SetPairs, set_pairs
 from veridical.studies.remarks import remarks
 from veridical.unicode_text import composed
 
@@ -42,8 +42,6 @@ LEVEL = 0.95
 DRAWS = 10_000
 
 _ASKED = ("order", "repeat", "item")
-
-STRUCTS = ("slice", "statuses", "against")
 
 
 def merged(suites: Iterable[Suite]) -> Suite:
@@ -194,6 +192,8 @@ class Judgement:
 
     def _remarks(self) -> Iterator[str]:
         """What the numbers leave out: suites and items without the field, and runs that have nothing in common."""
+        pairs = self._set_pairs(self.suites, self.responses)
+        yield from pairs.remarks()
         for suite in self.suites:
             n = len(suite.columns.ids)
             lacking = n - len(set(suite.places.items)) if self.sets else 0
@@ -205,7 +205,7 @@ class Judgement:
             if len(self.runs) > 1:
                 own = only(self.responses, pl.col("suite") == suite.name).select("model", "item").unique()
                 asked = [set(part["item"]) for part in own.partition_by("model")]
-                if len(asked) > 1 and not set.intersection(*asked):
+                if len(asked) > 1 and not set.intersection(*asked) and suite.name not in pairs.suites:
                     yield f"{suite.name}: no item was asked of all models, so that they are not compared."
         held = {suite.name for suite in self.suites}
         for name in dict.fromkeys(name for run in self.runs for name in run.suites):
@@ -236,6 +236,13 @@ class Judgement:
             yield reduce(lambda measure, record: record.tested(measure), own, measure)
         for name, record in records:
             yield from record.own_measures(name)
+        yield from self._set_pairs(suites, responses).measures(Settings(self.level, self.draws, self.seed))
+
+    def _set_pairs(self, suites: Sequence[Suite], responses: pl.DataFrame) -> SetPairs:
+        """What is compared by the sets that were asked for, since it has no items in common."""
+        # A suite with measures of its own says itself what is compared.
+        own = [suite for suite in suites if self.sets and not measure_set(suite.measures).presentation]
+        return set_pairs(own, responses, self.sets or "", {run.name: run.manifest.model.name for run in self.runs})
 
     def _of_answers(self, suites: Sequence[Suite], responses: pl.DataFrame, *, read_out: bool) -> Iterator[Measure]:
         for suite in suites:
@@ -267,49 +274,3 @@ def _coverage(frame: pl.DataFrame) -> dict[frozenset[str], pl.DataFrame]:
     for part in by_key(frame):
         parts.setdefault(frozenset(part["item"]), []).append(part)
     return {items: found[0] if len(found) == 1 else pl.concat(found) for items, found in parts.items()}
-
-
-def records_json(measures: Iterable[Measure]) -> list[dict[str, object]]:
-    """Measures as they stand in `measures.json` and in what `--json` prints."""
-    return [measure.model_dump(mode="json") for measure in measures]
-
-
-def write_measures(folder: Path, measures: Iterable[Measure]) -> Path:
-    """Write `measures.json`, a list of records in strict JSON."""
-    path = folder / "measures.json"
-    replace(path, json_bytes(records_json(measures)))
-    return path
-
-
-def measures_frame(measures: Sequence[Measure]) -> pl.DataFrame:
-    """Measures as a frame, one row a record; `slice`, `statuses` and `against` are structs.
-
-    A struct has the fields that any record has, as text (counts in `statuses`), null where a record has none.
-    """
-    rows = records_json(measures)
-    columns: dict[str, pl.Series] = {}
-    for name in Measure.model_fields:
-        values = [row[name] for row in rows]
-        if name in STRUCTS:
-            columns[name] = _struct(name, values)
-        else:
-            columns[name] = pl.Series(name, values, dtype=_DTYPES.get(name, pl.String()), strict=False)
-    return pl.DataFrame(columns)
-
-
-_FLOATS = ("value", "low", "high", "level", "bound_low", "bound_high", "p")
-_DTYPES: dict[str, pl.DataType] = {
-    **dict.fromkeys(_FLOATS, pl.Float64()),
-    "n_sets": pl.Int64(),
-    "n_items": pl.Int64(),
-    "paired": pl.Boolean(),
-}
-
-
-def _struct(name: str, values: Sequence[object]) -> pl.Series:
-    maps = [value if isinstance(value, dict) else {} for value in values]
-    keys = list(dict.fromkeys(key for value in maps for key in value))
-    kind: pl.DataType = pl.Int64() if name == "statuses" else pl.String()
-    cell = int if name == "statuses" else str
-    rows = [{key: cell(value[key]) for key in keys if key in value} for value in maps]
-    return pl.Series(name, rows, dtype=pl.Struct(dict.fromkeys(keys, kind)))

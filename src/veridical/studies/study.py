@@ -15,7 +15,8 @@ from veridical.items import Suite
 from veridical.judge.measure import Measure
 from veridical.models.protocol import LanguageModel
 from veridical.runs.load import Run, open_runs
-from veridical.studies.judged import Judgement, measures_frame, write_measures
+from veridical.studies.judged import Judgement
+from veridical.studies.records import measures_frame, write_measures
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Study:
 
     @cached_property
     def measures(self) -> pl.DataFrame:
-        """The measures as a frame, one row a record (`veridical.studies.judged.measures_frame`)."""
+        """The measures as a frame, one row a record (`veridical.studies.records.measures_frame`)."""
         return measures_frame(self.records)
 
     @property
