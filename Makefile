@@ -28,7 +28,7 @@ $(VENV)/test: $(VENV)/demo
 demo: $(VENV)/demo  ## ask the embedded model the imperfective suite, print the table and the report's path
 	$(BIN)/veridical run imperfective --model smollm2 --mode loglikelihood
 
-check: $(VENV)/test  ## ruff, mypy --strict on src, and the direction of imports
+check: $(VENV)/test  ## ruff, mypy --strict on src and tools, and the direction of imports
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy

@@ -60,7 +60,7 @@ def paradox_records(
 RULES = {
     "strong bias, no gap": (
         paradox_records((0.98, 0.93, 0.99), (0.0, -0.04, 0.04)),
-        ("strong teleological bias", "TBR 98 %, interval 93 to 99 %", "not clearly tell"),
+        ("strong teleological bias", "TBR 98 %, interval 93 to 99 %", "not clearly distinguished"),
     ),
     "bias with a gap": (
         paradox_records((0.7, 0.6, 0.78), (0.25, 0.15, 0.35)),
@@ -72,11 +72,11 @@ RULES = {
     ),
     "overcautious": (
         paradox_records((0.0, 0.0, 0.04), (0.0, -0.04, 0.04), d=(0.05, 0.02, 0.11), cautious=(0.95, 0.89, 0.98)),
-        ("overcautious", "no sign of awareness"),
+        ("overcautious", "not a sign of awareness"),
     ),
     "denies activities otherwise": (
         paradox_records((0.1, 0.05, 0.2), (0.1, -0.01, 0.2), d=(0.2, 0.13, 0.29)),
-        ("rejects what does follow", "no sign of awareness"),
+        ("rejects what does follow", "not a sign of awareness"),
     ),
     "reversed": (
         paradox_records((0.5, 0.4, 0.6), (-0.2, -0.3, -0.1), d=(0.45, 0.4, 0.55)),

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tools.suites import evidence as checker
 from veridical.errors import UserError
 from veridical.items import Suite, shown_fields
 from veridical.prompts.template import Conversation
 from veridical.runs.plan import Wishes, plan, query
-from veridical.suites.evidence import checker
 from veridical.suites.evidence.prompts import GLOSSES, LABELS, PROMPTS
 from veridical.suites.evidence.surface import RULES, content, rule_accuracy
 from veridical.suites.evidence.text import DIFFERENCES, KINDS, CategoryText, Pair, read_category, read_text

@@ -6,19 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from veridical.errors import UserError
-from veridical.items import Grouping, Item, Member, Suite
-from veridical.suites.imperfective.leakage import Spread
-from veridical.suites.imperfective.quads import (
-    ROLES,
-    Judgement,
-    Quad,
-    build_item,
-    build_suite,
-    load_quads,
-    read_lexicon,
-)
-from veridical.suites.imperfective.quads_checker import (
+from tools.suites.imperfective_quads import (
     Cue,
     duplicate_texts,
     is_bare,
@@ -27,6 +15,18 @@ from veridical.suites.imperfective.quads_checker import (
     unshared_words,
     variety_faults,
     violations,
+)
+from tools.suites.leakage import Spread
+from veridical.errors import UserError
+from veridical.items import Grouping, Item, Member, Suite
+from veridical.suites.imperfective.quads import (
+    ROLES,
+    Judgement,
+    Quad,
+    build_item,
+    build_suite,
+    load_quads,
+    read_lexicon,
 )
 from veridical.suites.imperfective.sentences import Forms
 

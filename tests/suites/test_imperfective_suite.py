@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from tools.suites import imperfective as checker
+from tools.suites import leakage
+from tools.suites.leakage import FEATURES, partitions, telicity_accuracy
 from veridical.errors import UserError
 from veridical.items import Item, Suite
-from veridical.suites.imperfective import checker, leakage
+from veridical.suites.imperfective import rules
 from veridical.suites.imperfective.builder import Group, build_sets, build_suite
-from veridical.suites.imperfective.leakage import FEATURES, partitions, telicity_accuracy
 from veridical.suites.imperfective.lexicon import LEXICON, Lexicon, TelicEntry, read_lexicon
 from veridical.suites.imperfective.sentences import VerbPhrase, fill, inflect, progressive, sentence
 
@@ -259,7 +261,7 @@ def test_missing_lexicon_is_a_users_error(tmp_path: Path) -> None:
 # --- planted faults that the checker finds
 
 
-def failing(findings: list[checker.Finding]) -> set[str]:
+def failing(findings: list[rules.Finding]) -> set[str]:
     return {finding.check for finding in findings if finding.fails}
 
 
@@ -350,13 +352,13 @@ def changed_item(sets: Sets, verb: str, group: Group, **update: object) -> Sets:
 
 def test_duplicate_premise_is_found(sets: Sets) -> None:
     faulty: Sets = {**sets, "again": sets["build"]}
-    (finding,) = checker.duplicates(faulty)
+    (finding,) = rules.duplicates(faulty)
     assert finding.fails
     assert "pergola" in finding.found
 
 
 def test_wrong_gold_is_found(sets: Sets) -> None:
-    (finding,) = checker.golds(changed_item(sets, "build", "C", gold=("True",)))
+    (finding,) = rules.golds(changed_item(sets, "build", "C", gold=("True",)))
     assert finding.fails
     assert finding.found == "build C"
 
@@ -364,13 +366,13 @@ def test_wrong_gold_is_found(sets: Sets) -> None:
 def test_broken_prefix_and_second_hypothesis_are_found(sets: Sets) -> None:
     fields = {"premise": "The carpenter was building a shed when he died.", "hypothesis": "He built it."}
     faulty = changed_item(sets, "build", "A", fields=fields)
-    (prefix,), (hypothesis,) = checker.prefixes(faulty), checker.hypotheses(faulty)
+    (prefix,), (hypothesis,) = rules.prefixes(faulty), rules.hypotheses(faulty)
     assert (prefix.found, hypothesis.found) == ("build A", "build")
 
 
 def test_missing_item_is_found(sets: Sets) -> None:
     faulty: Sets = {**sets, "build": {"A": sets["build"]["A"]}}
-    (finding,) = checker.shapes(faulty)
+    (finding,) = rules.shapes(faulty)
     assert finding.found == "build"
 
 
@@ -420,7 +422,7 @@ def test_leakage_is_cut_by_five_and_ten_folds_stratified_and_not() -> None:
 def test_failing_check_gives_exit_status_one(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    fault = checker.Finding("verbs", "3", ">= 110", "fails")
+    fault = rules.Finding("verbs", "3", ">= 110", "fails")
     monkeypatch.setattr(checker, "check", lambda lexicon: [fault])
     assert checker.main() == 1
     assert "fails" in capsys.readouterr().out

@@ -12,8 +12,9 @@ from veridical.suites.files import read_suite
 from veridical.variation.builder import Varied, vary
 from veridical.variation.designs import PROBLEMS
 from veridical.variation.filters import Settings
+from veridical.variation.nouns import Seed
 from veridical.variation.protocol import Candidate, Proposal, Slot
-from veridical.variation.seeds import Seed, Seeds
+from veridical.variation.seeds import Seeds
 from veridical.variation.tagging import Tagger, Token, Tokens
 
 LABELS = ("entailment", "neutral", "contradiction")

@@ -17,8 +17,9 @@ from veridical.suites.files import read_suite, write_suite
 from veridical.variation import builder
 from veridical.variation.builder import stages_path, vary
 from veridical.variation.filters import Settings
+from veridical.variation.nouns import Seed
 from veridical.variation.protocol import Proposal, Slot
-from veridical.variation.seeds import Seed, suite_seeds
+from veridical.variation.seeds import suite_seeds
 from veridical.variation.stages import Stages
 from veridical.variation.tagging import SpacyTagger
 

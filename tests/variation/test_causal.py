@@ -193,5 +193,5 @@ def test_a_folder_is_loaded_and_a_model_that_is_not_causal_is_refused(tmp_path: 
     assert tried.name == f"hf/{causal}"
     assert "boat" in shares(dict(tried.propose([slot("The old river runs", "river")], top=99))[0])
     two_sided = tiny.saved(tmp_path / "t5", tiny.t5(len(tokenizer)), tokenizer)
-    with pytest.raises(UserError, match="no causal language model"):
+    with pytest.raises(UserError, match="not a causal language model"):
         load_causal(f"hf/{two_sided}", helper=Helper(), device="cpu")

@@ -6,8 +6,7 @@ import math
 from collections import Counter
 
 from veridical.variation.drawing import draw
-from veridical.variation.filters import Odds, Pair, Variant
-from veridical.variation.targets import Target
+from veridical.variation.nouns import Odds, Pair, Target, Variant
 
 
 def variant(word: str, word_class: str, replacement: str, ratio: float = 2.0, gain: float | None = None) -> Variant:

@@ -8,9 +8,9 @@ import pytest
 
 from tests.variation.planted import Planted, problems, texts, variants, varied
 from veridical.variation.filters import Settings, fill
+from veridical.variation.nouns import Target
 from veridical.variation.protocol import Slot
 from veridical.variation.tagging import SpacyTagger
-from veridical.variation.targets import Target
 
 DOG = ("A dog sleeps on the floor.", "The dog is tired.")
 

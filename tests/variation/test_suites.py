@@ -11,7 +11,7 @@ from tests.variation.planted import Planted, variants, varied
 from veridical.errors import UserError
 from veridical.items import Grouping, Item, Suite
 from veridical.suites.evidence.surface import LABEL_WORD
-from veridical.suites.imperfective import checker
+from veridical.suites.imperfective import rules
 from veridical.suites.registry import load
 from veridical.variation.designs import is_count_noun
 from veridical.variation.seeds import Seeds, suite_seeds
@@ -132,8 +132,7 @@ def test_the_checkers_rules_hold_for_every_variant(tagger: SpacyTagger, tmp_path
     sets: dict[str, dict[str, Item]] = {}
     for member in written.grouping("verb").members:
         sets.setdefault(member.set, {})[member.role] = written.by_id[member.item]
-    rules = (checker.shapes, checker.prefixes, checker.hypotheses, checker.golds, checker.duplicates)
-    for rule in rules:
+    for rule in rules.ITEM_RULES:
         assert [found for found in rule(sets) if found.fails] == []  # type: ignore[arg-type]
     assert {str(item.factors["word_class"]) for item in variants(written)} <= {"noun", "adjective", "verb"}
     assert not any(item.factors["word_class"] == "adverb" for item in variants(written))
@@ -143,11 +142,11 @@ def test_the_checkers_rules_hold_for_every_variant(tagger: SpacyTagger, tmp_path
 def test_a_variant_that_breaks_a_rule_of_the_checker_is_dropped(
     tagger: SpacyTagger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def no_novel(sets: checker.Sets) -> list[checker.Finding]:
+    def no_novel(sets: rules.Sets) -> list[rules.Finding]:
         faults = [item.name for items in sets.values() for item in items.values() if "novel" in item.fields["premise"]]
-        return [checker.none_of("prefix property", faults, "novel")]
+        return [rules.none_of("prefix property", faults, "novel")]
 
-    monkeypatch.setattr(checker, "prefixes", no_novel)
+    monkeypatch.setattr(rules, "ITEM_RULES", (*rules.ITEM_RULES, no_novel))
     planted = Planted({"play": {"novel": 0.3, "song": 0.3}})
     made, suite = varied(only("imperfective", "translate"), planted, tagger, tmp_path)
     assert set(premises(suite, "play")) == {"song"}

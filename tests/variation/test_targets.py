@@ -8,10 +8,10 @@ import pytest
 
 from tests.variation.planted import problem
 from veridical.variation.designs import PROBLEMS
-from veridical.variation.seeds import Seed
+from veridical.variation.nouns import Seed, Target
 from veridical.variation.stages import Stages
 from veridical.variation.tagging import SpacyTagger
-from veridical.variation.targets import Target, find_targets
+from veridical.variation.targets import find_targets
 
 
 def targets(tagger: SpacyTagger, premise: str, hypothesis: str, stages: Stages | None = None) -> list[Target]:

@@ -55,6 +55,7 @@ class Draft:
 
     @property
     def labels(self) -> tuple[str, ...]:
+        """The labels of the choices, in their order."""
         return tuple(option.label for option in self.choices)
 
     def item(self) -> Item:
@@ -129,11 +130,13 @@ class DraftedSuite(Suite):
 
     @property
     def columns(self) -> Columns:
+        """Ids, labels and gold of the items, read from the drafts."""
         drafts = self.items.drafts
         return Columns([one.id for one in drafts], [one.labels for one in drafts], [one.gold for one in drafts])
 
     @property
     def places(self) -> Places:
+        """The places in the first grouping; without groupings every item is a set of its own."""
         if self.drafted:
             return next(iter(self.drafted.values()))
         ids = [draft.id for draft in self.items.drafts]
@@ -141,10 +144,12 @@ class DraftedSuite(Suite):
 
     @cached_property
     def by_id(self) -> Mapping[str, Item]:
+        """The items by id, each made when it is first looked up."""
         return _ById(self.items.drafts)
 
     @cached_property
     def content_hash(self) -> str:
+        """The content hash that the ordinary suite of the same items has."""
         hidden = {"title", "licence", "citation", "items", "drafted"}
         groupings = [
             {"name": name, "members": (dict(zip(_MEMBER, one, strict=True)) for one in zip(*places, strict=True))}
@@ -155,12 +160,14 @@ class DraftedSuite(Suite):
         return content_digest({**content, "items": items, "groupings": groupings})
 
     def grouping(self, name: str | None = None) -> Grouping:
+        """The grouping of that name, the first one without a name. Raises KeyError for an unknown name."""
         if name is None and not self.drafted:
             return Grouping(name="item", members=_members(self.places))
         found = next(iter(self.drafted)) if name is None else name
         return Grouping(name=found, members=_members(self.drafted[found]))
 
     def narrowed(self, kept: Collection[str]) -> Suite:
+        """An ordinary suite of the items whose ids are in `kept`, with their places in every grouping."""
         groupings = tuple(Grouping(name=name, members=_members(places, kept)) for name, places in self.drafted.items())
         items = tuple(draft.item() for draft in self.items.drafts if draft.id in kept)
         parts = {name: getattr(self, name) for name in Suite.model_fields}

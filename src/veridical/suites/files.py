@@ -102,7 +102,7 @@ def read_suite(path: Path) -> Suite:
 def write_suite(suite: Suite, path: Path) -> None:
     """Write a suite file: whole or not at all, to the end of its links.
 
-    Raises UserError where the file cannot be written, and where something stands there that is no regular file.
+    Raises UserError where the file cannot be written, and where the path exists and is not a regular file.
     """
     path = regular_target(path)
     text = "".join(json_line(record) for record in _records(suite))
@@ -218,7 +218,7 @@ def _header(line: _Line) -> tuple[dict[str, Any], int | None, tuple[str, ...]]:
         where.fail("a list of the groupings' names is needed here", "groupings")
     if "" in groupings or len(set(groupings)) < len(groupings):
         where.fail("every grouping needs a name of its own", "groupings")
-    # An item stands in for those on the lines below, so that the header's faults are told first.
+    # An item stands in for those on the lines below, so that the header's faults are reported first.
     stand_in = Item(fields={}, choices=(Choice(label="-", continuation="-"),))
     checked = _validated(Suite, {**values, "items": (stand_in,)}, where, known=_HEADER_FIELDS)
     _check_measures(checked.measures, where)

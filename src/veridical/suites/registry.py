@@ -145,7 +145,7 @@ def load(name_or_path: str | Path, data: Path | None = None) -> Suite:
 
 
 def read(name_or_path: str | Path, data: Data) -> tuple[Suite, tuple[str, ...]]:
-    """The suite as `load` has it, and what is to be told of how it was read."""
+    """The suite that `load` returns, and notes for the user on how it was read."""
     name = str(name_or_path)
     task = benchmarks().get(name)
     if task is not None:

@@ -28,6 +28,7 @@ class Adapted(nn.Module):
         nn.init.kaiming_uniform_(self.down, a=math.sqrt(5))
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
+        """The layer's output with the adapter's added; shapes are those of the frozen layer."""
         low = functional.linear(values, self.down)
         return self.linear(values) + functional.linear(low, self.up)  # type: ignore[no-any-return]
 

@@ -17,7 +17,7 @@ AT_LEAST = 3
 def agreement(values: Mapping[str, str], gold: str) -> str:
     """`4 of 5`: how many of the annotators of a row gave the label `gold`; "" where too few labels are there.
 
-    `values` are the row's cells by column; a list in a cell stands there as JSON.
+    `values` are the row's cells by column; a list in a cell is given as JSON.
     """
     labels = [label for label in _labels(values) if label]
     if len(labels) < AT_LEAST:

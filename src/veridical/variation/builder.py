@@ -21,24 +21,16 @@ from veridical.files.writing import replace
 from veridical.items import Factor, Item
 from veridical.progress import Progress, Silent
 from veridical.variation.drawing import draw
-from veridical.variation.filters import (
-    Pair,
-    Variant,
-    fill_all,
-    make_variant,
-    offered,
-    plausible,
-    tag_filled,
-    tagged_alike,
-)
+from veridical.variation.filters import fill_all, make_variant, offered, plausible, tag_filled, tagged_alike
 from veridical.variation.judging import Judge, judged
-from veridical.variation.layout import frame, lines, proposed_by, told_gain, with_factors
+from veridical.variation.layout import frame, lines, proposed_by, with_factors, with_gain
+from veridical.variation.nouns import Pair, Seed, Target, Variant
 from veridical.variation.protocol import Proposal, Proposer, Slot
-from veridical.variation.seeds import SEED_GROUPING, Seed, Seeds
+from veridical.variation.seeds import SEED_GROUPING, Seeds
 from veridical.variation.settings import Settings
 from veridical.variation.stages import Stages
 from veridical.variation.tagging import Tagger, Tokens
-from veridical.variation.targets import Target, find_targets
+from veridical.variation.targets import find_targets
 from veridical.variation.words import form
 from veridical.variation.writer import SuiteWriter
 
@@ -139,9 +131,9 @@ def _all_ids(seeds: Seeds, stages: Stages, limit: int | None) -> tuple[set[int],
         ids.update(int(item.id, 16) for item in seed.items)
         total += 1
     if not total:
-        told = "; ".join(f"{stage.name}: {stage.left:,} of {stage.entered:,}" for stage in stages)
+        counts = "; ".join(f"{stage.name}: {stage.left:,} of {stage.entered:,}" for stage in stages)
         raise UserError(
-            f"{seeds.source}: no seed to vary{f' ({told})' if told else ''}; "
+            f"{seeds.source}: no seed to vary{f' ({counts})' if counts else ''}; "
             "give problems with premise, hypothesis and label"
         )
     return ids, total
@@ -175,13 +167,13 @@ class _Run:
     targets: Counter[str]
 
     def varied(self, seeds: Iterable[Seed]) -> Iterator[tuple[Seed, list[Variant]]]:
-        """Every seed, with what its suite says of it, and its variants."""
+        """Every seed, with the factors added to its items, and its variants."""
         described = map(self._described, seeds)
         while chunk := list(islice(described, CHUNK)):
             yield from self._chunk(chunk)
 
     def _described(self, seed: Seed) -> Seed:
-        """The seed, its items told where they come from and, where one does, who proposes their variants."""
+        """The seed, with the source of its items and, where there is one proposer, its name among their factors."""
         items = tuple(with_factors(item, self._factors(item)) for item in seed.items)
         return Seed(seed.name, items, seed.members)
 
@@ -257,7 +249,7 @@ class _Run:
             new = self.stages.sift("no problem of the file", "replacements", variants, self._is_new)
             fresh[name] = set(map(str, new))
             for variant in self._drawn(seed, new):
-                chosen.setdefault(str(variant), told_gain(variant))
+                chosen.setdefault(str(variant), with_gain(variant))
         self.ids.update(int(item.id, 16) for variant in chosen.values() for item in variant.items)
         for name, keys in fresh.items():
             self.by_proposer[name] += sum(len(variant.items) for key, variant in chosen.items() if key in keys)

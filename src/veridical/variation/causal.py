@@ -53,7 +53,7 @@ def load_causal(
     """
     model = load(spec, dtype=dtype, device=device, batch_tokens=batch_tokens)
     if not isinstance(model, HuggingFaceModel) or model.engine.model.config.is_encoder_decoder:
-        raise UserError(f"proposer {spec!r} is no causal language model, so it ranks no sentences")
+        raise UserError(f"proposer {spec!r} is not a causal language model, so it cannot rank sentences")
     return CausalProposer(model, helper or minilm.load(device=device), pool=pool)
 
 
@@ -74,10 +74,12 @@ class CausalProposer:
 
     @property
     def name(self) -> str:
+        """The model as the user spelt it."""
         return self.model.name
 
     @property
     def fingerprint(self) -> str:
+        """Digest of model, helper and pool size: equal digests give equal proposals."""
         parts = [self.model.fingerprint.digest, self.helper.fingerprint, self.pool, f"causal/{VERSION}"]
         return digest(parts, length=32)
 

@@ -6,17 +6,12 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 from veridical.items import Item, Suite
 from veridical.variation.dictionary import MASS, forms_of_verb, inflections, is_count_noun
+from veridical.variation.nouns import Seed, Target, Variant
 from veridical.variation.persons import fits, gender_of
 from veridical.variation.words import form
-
-if TYPE_CHECKING:
-    from veridical.variation.filters import Variant
-    from veridical.variation.seeds import Seed
-    from veridical.variation.targets import Target
 
 Side = tuple[str, ...]
 
@@ -91,7 +86,8 @@ def _keeps_count_nouns(seed: Seed, variant: Variant) -> bool:
 
 
 def _keeps_bare_masses(seed: Seed, variant: Variant) -> bool:
-    """`A piece of machinery` is no `piece of seat`. Where a count noun stood bare (`Man smoking`), another may."""
+    """`A piece of machinery` must not become `a piece of seat`. Where a count noun stood bare (`Man smoking`), another
+    may."""
     target = variant.target
     return not target.bare or is_count_noun(target.form) or not is_count_noun(variant.replacement)
 
@@ -103,7 +99,7 @@ def _keeps_persons(seed: Seed, variant: Variant) -> bool:
 
 
 def _fits_the_pronouns(seed: Seed, variant: Variant) -> bool:
-    """`My sister was drowning when they pulled her out` is said of no brother, and of no boat."""
+    """`My sister was drowning when they pulled her out` can be said neither of a brother nor of a boat."""
     target = variant.target
     return fits(target.form, variant.replacement, {slot.text for slot in target.slots})
 
@@ -114,10 +110,10 @@ def _passes_the_checker(seed: Seed, variant: Variant) -> bool:
 
 
 def _imperfective_faults(seed: Seed, items: tuple[Item, ...]) -> Iterator[str]:
-    from veridical.suites.imperfective import checker
+    from veridical.suites.imperfective.rules import ITEM_RULES
 
     sets = {seed.name: {member.role: item for member, item in zip(seed.members, items, strict=True)}}
-    for rule in (checker.shapes, checker.prefixes, checker.hypotheses, checker.golds, checker.duplicates):
+    for rule in ITEM_RULES:
         yield from (found.check for found in rule(sets) if found.fails)  # type: ignore[arg-type]
 
 
@@ -137,7 +133,7 @@ def _no_other_inflection(seed: Seed, target: Target) -> bool:
     return not any(form(word) in others for text in seed.texts for word in _WORD.findall(text))
 
 
-# "an accident", "40 percent", "three kilos of rice": what is counted or measured is no longer what it was.
+# "an accident", "40 percent", "three kilos of rice": a replacement would change what is counted or measured.
 _COUNTED = re.compile(
     r"""
     \b(?: an? | per | each | every | half
@@ -224,5 +220,6 @@ DESIGNS: dict[str, Design] = {
 
 
 def design_of(suite: Suite) -> Design:
+    """The design for a suite's measures; without one, each item alone, by the two fields of the suite's `pair`."""
     first, second = suite.pair
     return DESIGNS.get(suite.measures, replace(PROBLEMS, sides=((first,), (second,))))

@@ -64,5 +64,5 @@ MASS = frozenset(_MASS_WORDS.split())
 
 @lru_cache(maxsize=4096)
 def is_count_noun(word: str) -> bool:
-    """Whether a singular noun is a count noun: the dictionary has its plural, and it is no usual mass."""
+    """Whether a singular noun is a count noun: the dictionary has its plural, and it is not listed as a mass noun."""
     return word not in MASS and bool(_lemminflect().getAllInflections(word, "NOUN").get("NNS"))

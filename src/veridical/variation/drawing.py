@@ -7,7 +7,7 @@ from itertools import chain, zip_longest
 from typing import TypeVar
 
 from veridical.items import digest
-from veridical.variation.filters import Variant
+from veridical.variation.nouns import Variant
 
 T = TypeVar("T")
 

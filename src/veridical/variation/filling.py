@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from veridical.variation.nouns import Target
 from veridical.variation.protocol import Slot
 from veridical.variation.tagging import Token, Tokens
-from veridical.variation.targets import Target
 from veridical.variation.words import OPENING, article, cased, casing
 
 _ARTICLE_TAGS = frozenset({"DT", "DET"})

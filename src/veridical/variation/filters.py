@@ -1,92 +1,28 @@
-"""From what a proposer says to variants: filters, each a stage with its counts.
+"""From a proposer's words to variants: filters, each a stage with its counts.
 
-The rules are those of MERE (arXiv 2510.24295). Ours are the numbers (top 100, P(r) >= 0.001), the equality of fine
-tags in the filled sentence, the casing and the articles, the ratio that loosens P(r) > P(o), and the limit of variants.
+The rules are those of MERE (arXiv 2510.24295). Defined by Veridical are the numbers (top 100, P(r) >= 0.001), the
+equality of fine tags in the filled sentence, the casing and the articles, the ratio that loosens P(r) > P(o), and the
+limit of variants.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from veridical.items import Factor, Item
 from veridical.variation.dictionary import is_listed
 from veridical.variation.filling import Filled, fill
+from veridical.variation.nouns import Odds, Pair, Seed, Target, Variant
 from veridical.variation.pieces import PIECES
 from veridical.variation.protocol import Candidate, Proposal, Slot
-from veridical.variation.seeds import Seed
 from veridical.variation.settings import Settings, TagEquality
 from veridical.variation.stages import Stages
 from veridical.variation.tagging import Tagger, Tokens
-from veridical.variation.targets import Target
 from veridical.variation.words import casing, form, is_word
 
 DIGITS = 4
 """Significant digits of the probabilities that are stored."""
-
-
-@dataclass(frozen=True, slots=True)
-class Odds:
-    """The probabilities of the word and of its replacement at one occurrence."""
-
-    original: float
-    replacement: float
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A word, a replacement in lower case, and the odds at every occurrence of the word."""
-
-    target: Target
-    replacement: str
-    odds: tuple[Odds, ...]
-
-    @property
-    def worst(self) -> Odds:
-        """The occurrence that speaks least for the replacement, by the ratio of the two probabilities."""
-        return min(self.odds, key=lambda odds: odds.replacement / odds.original if odds.original else float("inf"))
-
-    @property
-    def log_odds(self) -> float:
-        """Log of P(r) / P(o) at the worst occurrence; infinite where the word has no probability at all."""
-        worst = self.worst
-        return math.log(worst.replacement / worst.original) if worst.original else math.inf
-
-    def __str__(self) -> str:
-        return f"{self.target} > {self.replacement}"
-
-
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """A seed's items with one word replaced throughout."""
-
-    pair: Pair
-    items: tuple[Item, ...]
-    gain: float | None = None
-    """What a judge makes of it: the change of a text's log-likelihood (natural log) where that falls most."""
-
-    @property
-    def rank(self) -> float:
-        """Log of the odds ratio under the model, proposer or judge, that likes it less; 0 without a judge.
-
-        Not their sum: that a proposer likes it much says little, since it sees a gap alone (AUC of .43 for fluency as
-        read, where the judge's has .82: docs/variation.md).
-        """
-        # Rounded: sums in another order differ in later digits, and would turn near ties.
-        return 0.0 if self.gain is None else round(min(self.pair.log_odds, self.gain), 2)
-
-    @property
-    def target(self) -> Target:
-        return self.pair.target
-
-    @property
-    def replacement(self) -> str:
-        return self.pair.replacement
-
-    def __str__(self) -> str:
-        return str(self.pair)
 
 
 def offered(target: Target, proposals: Mapping[Slot, Proposal], settings: Settings, stages: Stages) -> list[Pair]:
@@ -136,7 +72,7 @@ def _likeliest(candidates: Sequence[Candidate]) -> dict[str, float]:
 
 def _original(proposal: Proposal) -> float:
     if proposal.original is None:
-        raise ValueError("a word without a probability is no target")
+        raise ValueError("a word without a probability cannot be a target")
     return proposal.original
 
 
@@ -172,7 +108,7 @@ def tagged_alike(
     """
 
     def read(pair: Pair) -> list[tuple[str, str]]:
-        """(fine tag, class) of the replacement at every occurrence; empty where it is no token."""
+        """(fine tag, class) of the replacement at every occurrence; empty where it is not a single token."""
         found = []
         for text in filled[pair].values():
             there = {(token.start, token.stop): (token.tag, token.word_class) for token in tags[text.text]}

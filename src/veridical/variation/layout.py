@@ -1,4 +1,5 @@
-"""What a file of variants holds: its header, its items with their places in sets, and what items are told."""
+"""What a file of variants holds: its header, its items with their places in sets, and the factors that are added to
+items."""
 
 from __future__ import annotations
 
@@ -7,29 +8,29 @@ from dataclasses import replace
 
 from veridical.items import Factor, Item, Suite
 from veridical.suites.files import Membership
-from veridical.variation.filters import Variant
-from veridical.variation.seeds import SEED_GROUPING, Seed, Seeds
+from veridical.variation.nouns import Seed, Variant
+from veridical.variation.seeds import SEED_GROUPING, Seeds
 from veridical.variation.settings import Settings
 
 
 def with_factors(item: Item, factors: Mapping[str, Factor]) -> Item:
-    """The item, told more of itself."""
+    """A copy of the item with these factors added."""
     # The id is of fields, choices and gold, so that a copy may keep it.
     return item.model_copy(update={"factors": {**item.factors, **factors}})
 
 
 def proposed_by(variant: Variant, names: Sequence[str]) -> Variant:
-    """The variant, told whose it is.
+    """The variant with the names of its proposers among its factors.
 
-    One of several proposers' is none's own: it has their names in `proposers`, and no `proposer` by which it would
+    A variant of one proposer has the factor `proposer`. One of several has `proposers` instead, so that it does not
     count for one of them and not for the others.
     """
-    told: dict[str, Factor] = {"proposer": names[0]} if len(names) == 1 else {"proposers": ", ".join(names)}
-    return replace(variant, items=tuple(with_factors(item, told) for item in variant.items))
+    added: dict[str, Factor] = {"proposer": names[0]} if len(names) == 1 else {"proposers": ", ".join(names)}
+    return replace(variant, items=tuple(with_factors(item, added) for item in variant.items))
 
 
-def told_gain(variant: Variant) -> Variant:
-    """The variant, told what it gains in log-likelihood, where a judge read it."""
+def with_gain(variant: Variant) -> Variant:
+    """The variant with the factor `judge_gain` (change of log-likelihood, nats), where a judge scored it."""
     if variant.gain is None:
         return variant
     return replace(variant, items=tuple(with_factors(item, {"judge_gain": variant.gain}) for item in variant.items))

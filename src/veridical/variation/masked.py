@@ -91,13 +91,13 @@ class MaskedProposer:
     ) -> None:
         """`weights` identifies the weights: a hash, or a revision of the hub's.
 
-        Raises UserError for a tokenizer without a mask, or one that does not say which characters a token is of.
+        Raises UserError for a tokenizer without a mask, or one that does not give the characters of a token.
         """
         if tokenizer.mask_token_id is None:
-            raise UserError(f"proposer {name!r}: its tokenizer has no mask, so it is no masked language model")
+            raise UserError(f"proposer {name!r}: its tokenizer has no mask token, so it is not a masked language model")
         if not tokenizer.is_fast:
             raise UserError(
-                f"proposer {name!r}: {type(tokenizer).__name__} does not tell which characters a token is of; "
+                f"proposer {name!r}: {type(tokenizer).__name__} does not give the characters of a token; "
                 "a fast tokenizer (tokenizer.json) is needed"
             )
         self._name = name
@@ -122,10 +122,12 @@ class MaskedProposer:
 
     @property
     def name(self) -> str:
+        """The model as the user spelt it."""
         return self._name
 
     @property
     def fingerprint(self) -> str:
+        """Digest of weights, dtype, device and tokenizer: equal digests give equal proposals."""
         return self._fingerprint
 
     def propose(self, slots: Sequence[Slot], top: int) -> Iterator[tuple[int, Proposal]]:
@@ -170,7 +172,7 @@ class MaskedProposer:
             return None
         place = touching[0]
         token, (a, b) = sentence.tokens[place], sentence.spans[place]
-        # A token may have the space before it among its characters, but nothing else beside the word.
+        # A token may have the space before it among its characters, but nothing other than the word.
         if slot.text[a : slot.start].strip() or b != slot.stop or a > slot.start:
             return None
         if self.vocabulary.is_special(token) or self.vocabulary.is_unfinished(token):

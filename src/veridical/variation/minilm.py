@@ -105,4 +105,5 @@ def read_learned(file: Path) -> tuple[dict[str, torch.Tensor], str]:
 
 
 def shipped() -> Path:
+    """The learned weights that come with the package."""
     return Path(str(resources.files("veridical.variation").joinpath("data", LEARNED)))

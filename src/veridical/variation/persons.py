@@ -1,4 +1,5 @@
-"""Nouns for persons, with their gender, and the pronouns that may stand for them: tables of ours, for English.
+"""Nouns for persons, with their gender, and the pronouns that may stand for them: tables for English (definition:
+Veridical).
 
 The tables are short, and what they lack is taken for no person: where a pronoun follows, a word too few is proposed
 rather than one that the pronoun does not fit.

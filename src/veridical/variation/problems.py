@@ -13,7 +13,8 @@ from veridical.suites.files import SCHEMA, read_suite
 from veridical.suites.registry import BUILT_IN, benchmarks, load
 from veridical.variation.annotators import agreement
 from veridical.variation.designs import PROBLEMS
-from veridical.variation.seeds import Seed, Seeds, suite_seeds
+from veridical.variation.nouns import Seed
+from veridical.variation.seeds import Seeds, suite_seeds
 from veridical.variation.stages import Stages
 
 NO_GOLD = frozenset({"-", "-1", ""})
@@ -87,7 +88,7 @@ def parse_label_names(given: list[str]) -> dict[str, tuple[str, ...]]:
 
 
 def read_seeds(path: Path, columns: Columns | None = None, encoding: str | None = None) -> Seeds:
-    """The seeds in a file: a suite file of ours, or a table. Raises UserError where it is neither."""
+    """The seeds in a file: a suite file of Veridical, or a table. Raises UserError where it is neither."""
     columns = columns or Columns()
     table = open_table(path, encoding)
     if table.kind == "jsonl" and "schema" in table.columns:
@@ -112,7 +113,7 @@ def read_files(paths: Sequence[Path], columns: Columns | None = None, encoding: 
             raise UserError(f"{path}: a suite file, which has prompts and labels of its own; give it alone")
         if names.count(part.source) > 1:
             raise UserError(
-                f"{path}: another file is named {part.source!r} too, by which sources are told apart; rename one"
+                f"{path}: another file is named {part.source!r} too, and sources are distinguished by name; rename one"
             )
     name = "-".join(names)
 

@@ -42,7 +42,7 @@ def _function(place: str) -> Any:
         return getattr(import_module(module), name)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "veridical":
-            raise  # ours is broken: no extra brings it
+            raise  # the installation is broken: no extra would help
         raise UserError(f"proposers need {error.name}, which is not installed: {install_command('hf')}") from error
 
 
@@ -67,7 +67,7 @@ def _folder_config(source: Source) -> Mapping[str, Any]:
     except (OSError, ValueError) as error:
         raise UserError(f"proposer {source.spec!r}: its config.json cannot be read: {error}") from error
     if not isinstance(config, dict):
-        raise UserError(f"proposer {source.spec!r}: its config.json is no JSON object")
+        raise UserError(f"proposer {source.spec!r}: its config.json is not a JSON object")
     return config
 
 

@@ -17,6 +17,7 @@ class Slot:
 
     @property
     def word(self) -> str:
+        """The word itself."""
         return self.text[self.start : self.stop]
 
 
@@ -30,7 +31,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a proposer says of one slot: the probability of the word that stands there, and candidates, best first.
+    """The proposal for one slot: the probability of the word that stands there, and candidates, best first.
 
     `original` is None where the proposer's tokenizer splits the word: it has no probability as one token, and the word
     is left alone. Candidates are whole words; pieces of words are not proposed.

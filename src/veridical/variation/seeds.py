@@ -6,33 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from veridical.errors import UserError
-from veridical.items import Item, Member, Suite
+from veridical.items import Suite
 from veridical.variation.designs import Design, design_of
+from veridical.variation.nouns import Seed
 from veridical.variation.stages import Stages
 
 SEED_GROUPING = "seed"
 """The grouping of a seed and its variants in a suite of variants."""
-
-
-@dataclass(frozen=True, slots=True)
-class Seed:
-    """Items in which a word is replaced together: one problem, a verb's items, both endpoints of a pair.
-
-    `members` are their places in the grouping that binds them, and empty for an item alone.
-    """
-
-    name: str
-    items: tuple[Item, ...]
-    members: tuple[Member, ...] = ()
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """Every text once, in the order in which the items' fields give them."""
-        return tuple(dict.fromkeys(text for item in self.items for text in item.fields.values()))
-
-    def side(self, fields: tuple[str, ...]) -> set[str]:
-        """The texts in these fields of any of the items."""
-        return {item.fields[field] for item in self.items for field in fields}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What went into every filter and what came out of it: counted, kept with the variants, and told."""
+"""What went into every filter and what came out of it: counted, stored with the variants and reported."""
 
 from __future__ import annotations
 
@@ -24,13 +24,16 @@ class Stage:
 
     @property
     def dropped(self) -> int:
+        """How many did not pass."""
         return self.entered - self.left
 
     @property
     def leaves_nothing(self) -> bool:
+        """Whether something entered and nothing passed."""
         return self.entered > 0 and self.left == 0
 
     def record(self) -> dict[str, object]:
+        """The stage as it is stored in the stages file (`FILE.stages.json`)."""
         return {
             "stage": self.name,
             "unit": self.unit,
@@ -53,6 +56,7 @@ class Stages:
         return self._stages[name]
 
     def stage(self, name: str, unit: str) -> Stage:
+        """The stage of this name, made with counts of 0 where there is none yet."""
         return self._stages.setdefault(name, Stage(name, unit))
 
     def sift(

@@ -37,6 +37,7 @@ class Token:
 
     @property
     def stop(self) -> int:
+        """The character after the last."""
         return self.start + len(self.text)
 
 
@@ -47,7 +48,8 @@ class Tagger(Protocol):
     def name(self) -> str:
         """What the tagger is, with its version."""
 
-    def tag(self, texts: Iterable[str]) -> Iterator[Tokens]: ...
+    def tag(self, texts: Iterable[str]) -> Iterator[Tokens]:
+        """The tokens of each text, in the order of the texts."""
 
 
 class SpacyTagger:
@@ -59,6 +61,7 @@ class SpacyTagger:
         self.name = f"{meta['lang']}_{meta['name']} {meta['version']}"
 
     def tag(self, texts: Iterable[str]) -> Iterator[Tokens]:
+        """The tokens of each text, in the order of the texts."""
         for document in self._pipeline.pipe(texts, batch_size=BATCH):
             yield tuple(
                 Token(token.text, token.idx, token.tag_, WORD_CLASSES.get(token.pos_, "")) for token in document

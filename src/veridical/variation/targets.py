@@ -6,18 +6,15 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
+from veridical.variation.designs import Design
+from veridical.variation.nouns import Seed, Target
 from veridical.variation.pieces import is_piece
 from veridical.variation.protocol import Slot
 from veridical.variation.settings import TagEquality
 from veridical.variation.stages import Stages
 from veridical.variation.tagging import Token, Tokens
 from veridical.variation.words import begins_sentence, casing, form, is_word
-
-if TYPE_CHECKING:
-    from veridical.variation.designs import Design
-    from veridical.variation.seeds import Seed
 
 _JOINERS = frozenset("-\u2010\u2011\u2012\u2013_/'\u2019@&+.\\")
 _BEFORE_A_NOUN = frozenset({"DT", "JJ", "JJR", "JJS", "NN", "PRP$"})
@@ -30,30 +27,6 @@ _BEFORE_A_MODIFIER = frozenset({"IN", "DT", "JJ", "PRP$"})
 _VERB_TAGS = ("VB", "MD")
 _NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 _CLITICS = frozenset({"'s", "\u2019s"})
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A word to replace: its form in lower case, its one fine tag, its class, and everywhere that it stands free.
-
-    `bare` says that it is a singular noun that stands somewhere without an article or what takes its place, `compound`
-    that it somewhere is part of a compound written in several words (`X-ray machine`, `circle of friends`).
-    """
-
-    form: str
-    tag: str
-    word_class: str
-    slots: tuple[Slot, ...]
-    bare: bool = False
-    compound: bool = False
-
-    @property
-    def repeated(self) -> bool:
-        """Whether it stands more than once in a text: the replacement must fit there every time."""
-        return len({slot.text for slot in self.slots}) < len(self.slots)
-
-    def __str__(self) -> str:
-        return f"{self.form} ({self.tag})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +48,8 @@ def find_targets(
 
     With the equality `coarse` the occurrences of a word share its class, and may have several fine tags.
 
-    An occurrence inside a compound, a hyphenated word or a contraction is none of the word's: it stays as it is.
+    An occurrence inside a compound, a hyphenated word or a contraction does not count as one of the word: it stays as
+    it is.
     """
     found: dict[str, list[_Found]] = {}
     for text in seed.texts:
@@ -105,7 +79,7 @@ def find_targets(
     regular = stages.sift(
         "regular capitals", "words", free, lambda w: all(casing(o.slot.word) for o in w[1]), lambda w: w[0]
     )
-    # `Filipino`, `Finnish`: no name by its tag, and what replaces it has no capital there.
+    # `Filipino`, `Finnish`: not a name by its tag, and what replaces it has no capital there.
     usual = stages.sift(
         "capitals where a sentence begins", "words", regular, lambda w: not any(map(_is_named, w[1])), lambda w: w[0]
     )
@@ -166,15 +140,15 @@ def _is_bare(tokens: Tokens, position: int) -> bool:
 def _is_compound(tokens: Tokens, position: int) -> bool:
     """Whether a word's sense may be one with its neighbour's, so that it is not to be replaced alone.
 
-    That is a noun beside a noun (`X-ray machine`) or before `of` (`circle of friends`), and a participle that is read
+    That is a noun next to a noun (`X-ray machine`) or before `of` (`circle of friends`), and a participle that is read
     as the first part of a noun (`by revolving funds`) with its noun.
     """
     if not any(token.tag.startswith(_VERB_TAGS) for token in tokens):
         return False  # the tagger took the verb for a noun (`A DOG sleeps.`), or there is none
     if tokens[position].tag in _NOUNS:
         following = tokens[position + 1 : position + 2]
-        beside = (*tokens[max(0, position - 1) : position], *following)
-        if any(token.tag in _NOUNS for token in beside) or any(token.text.lower() == "of" for token in following):
+        neighbours = (*tokens[max(0, position - 1) : position], *following)
+        if any(token.tag in _NOUNS for token in neighbours) or any(token.text.lower() == "of" for token in following):
             return True
         return position > 0 and _is_modifier(tokens, position - 1)
     return _is_modifier(tokens, position)
@@ -216,12 +190,12 @@ def _stands_free(text: str, tokens: Tokens, position: int) -> bool:
     return not _joined(text[: token.start][-2:][::-1]) and (owns or not _joined(text[token.stop : token.stop + 2]))
 
 
-def _joined(beside: str) -> bool:
-    """Whether a word goes on into the characters beside it, nearest first."""
-    if not beside:
+def _joined(adjacent: str) -> bool:
+    """Whether a word goes on into the characters next to it, which are given nearest first."""
+    if not adjacent:
         return False
-    if beside[0].isalnum() or unicodedata.category(beside[0]).startswith("M"):
+    if adjacent[0].isalnum() or unicodedata.category(adjacent[0]).startswith("M"):
         return True
-    if beside[0] in "-\u2010\u2011":
+    if adjacent[0] in "-\u2010\u2011":
         return True
-    return beside[0] in _JOINERS and beside[1:].isalnum()
+    return adjacent[0] in _JOINERS and adjacent[1:].isalnum()

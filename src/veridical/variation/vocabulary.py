@@ -1,9 +1,10 @@
 """Which tokens of a vocabulary are whole words, and how they are written.
 
-Tokenizers tell a word from a piece of one in two ways. WordPiece marks what continues a word (`##ing`). Byte-level BPE
-and SentencePiece mark what has a space before it (`Ġred`, `▁red`): there the same word is two tokens, and which of them
-stands at a place depends on whether a space precedes it. The form with the space belongs behind a space, the bare form
-at the beginning of a text (where the tokenizer puts no space there) and behind a bracket or a quotation mark.
+Tokenizers distinguish a word from a piece of one in two ways. WordPiece marks what continues a word (`##ing`).
+Byte-level BPE and SentencePiece mark what has a space before it (`Ġred`, `▁red`): there the same word is two tokens,
+and which of them stands at a place depends on whether a space precedes it. The form with the space belongs behind a
+space, the bare form at the beginning of a text (where the tokenizer puts no space there) and behind a bracket or a
+quotation mark.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ _VOWEL_SOUND = re.compile(r"hour(?!i) | honou?r | honest | heir", re.VERBOSE)
 
 
 def article(word: str) -> Literal["a", "an"]:
-    """The indefinite article before a word, by the sound with which it begins. The rules are ours, for English."""
+    """The indefinite article before a word, by the sound with which it begins (Veridical's rules, for English)."""
     # Without accents: "an étude".
     plain = "".join(c for c in unicodedata.normalize("NFD", word.lower()) if not unicodedata.combining(c))
     if _VOWEL_SOUND.match(plain):

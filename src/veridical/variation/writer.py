@@ -21,20 +21,21 @@ from veridical.suites.files import Membership, header_record, item_record, json_
 
 
 def try_writing(path: Path) -> None:
-    """Raise UserError where no file can be put in this place, which is told before the work and not after it."""
-    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.items")
+    """Raise UserError where no file can be written at `path`: checked before the work rather than after it."""
+    trial = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.items")
     try:
-        beside.open("x").close()
-        beside.unlink()
+        trial.open("x").close()
+        trial.unlink()
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror or error}; choose another file") from error
 
 
 class SuiteWriter:
-    """Writes a suite file whole or not at all: the items go to a file beside it until the number of them is known.
+    """Writes a suite file whole or not at all: the items go to a temporary file next to it until the number of them is
+    known.
 
     A context: leaving it without `finish` leaves nothing behind. Links are followed. Raises UserError where the files
-    cannot be written, and where something stands there that is no regular file.
+    cannot be written, and where `path` exists and is not a regular file.
     """
 
     def __init__(self, path: Path, frame: Suite, groupings: Sequence[str]) -> None:
@@ -55,7 +56,7 @@ class SuiteWriter:
         self._items.close()
         for part in ("items", "tmp"):
             with contextlib.suppress(OSError):
-                self._beside(part).unlink(missing_ok=True)
+                self._sibling(part).unlink(missing_ok=True)
 
     def write(self, item: Item, memberships: Sequence[Membership]) -> None:
         """One item, with its places in sets in the order of the groupings."""
@@ -66,20 +67,20 @@ class SuiteWriter:
         """Put the header before the items, and the file in its place."""
         try:
             self._items.close()
-            with self._open("tmp") as file, self._beside("items").open(encoding="utf-8", newline="") as items:
+            with self._open("tmp") as file, self._sibling("items").open(encoding="utf-8", newline="") as items:
                 file.write(json_line(header_record(self._frame, self._groupings, self._count)))
                 shutil.copyfileobj(items, file)
                 file.flush()
                 os.fsync(file.fileno())
-            self._beside("tmp").replace(self._path)
+            self._sibling("tmp").replace(self._path)
         except OSError as error:
             raise UserError(f"cannot write {self._path}: {error.strerror or error}; choose another file") from error
 
-    def _beside(self, part: str) -> Path:
+    def _sibling(self, part: str) -> Path:
         return self._path.with_name(f"{self._stem}.{part}")
 
     def _open(self, part: str) -> IO[str]:
         try:
-            return self._beside(part).open("x", encoding="utf-8", newline="\n")
+            return self._sibling(part).open("x", encoding="utf-8", newline="\n")
         except OSError as error:
             raise UserError(f"cannot write {self._path}: {error.strerror or error}; choose another file") from error

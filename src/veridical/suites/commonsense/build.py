@@ -18,9 +18,9 @@ MEASURES = "benchmark"
 PROMPT = "zero-shot"
 MOST_LACKING = 0.3
 """Share of the rows that may lack something and be left out; of more, the first is an error: it is another file than
-was meant, or another split. The number is ours."""
+was meant, or another split. Chosen by Veridical."""
 MOST_AT_FAULT = 0.04
-"""Share of the rows that may be wrong and be left out; of more, the first is an error. The number is ours: labels
+"""Share of the rows that may be wrong and be left out; of more, the first is an error. Chosen by Veridical: labels
 counted from another number than the definition's put a quarter of the rows or more out of range."""
 
 Place = tuple[str, str, str]
@@ -115,12 +115,12 @@ def once(task: Task, asked: Sequence[Asked]) -> tuple[list[Asked], tuple[str, ..
     if repeated := [found for found in rows.values() if len(found) > 1]:
         first, second = repeated[0][:2]
         n = len(asked) - len(items)
-        told = f"{task.name}: {n} of {len(asked)} rows repeat an earlier one and are asked once, the first"
-        notes.append(f"{told} being {second.row.source}, {second.row.place}, which repeats {first.row.place}")
+        message = f"{task.name}: {n} of {len(asked)} rows repeat an earlier one and are asked once, the first"
+        notes.append(f"{message} being {second.row.source}, {second.row.place}, which repeats {first.row.place}")
     if against := _contradictions(items):
         first, second = against[0]
-        told = f"{task.name}: {len(against)} of {len(asked)} rows say that another answer of an earlier one is right"
-        notes.append(f"{told}, and are asked too, the first being {second.row.place}, against {first.row.place}")
+        message = f"{task.name}: {len(against)} of {len(asked)} rows say that another answer of an earlier one is right"
+        notes.append(f"{message}, and are asked too, the first being {second.row.place}, against {first.row.place}")
     return items, tuple(notes)
 
 
@@ -206,6 +206,7 @@ def without_sets(task: Task, asked: Sequence[Asked]) -> tuple[str, ...]:
 
 
 def prompt_of(task: Task) -> Prompt:
+    """The one prompt of a task's suite: the task's text as it is, without a chat template's turns."""
     return Prompt(name=PROMPT, user=task.prompt, plain=True, delimiter=task.delimiter)
 
 

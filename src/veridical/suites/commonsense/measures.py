@@ -22,7 +22,7 @@ from veridical.judge.registry import MeasureSet
 from veridical.judge.table import SuiteTable
 
 MOST_VALUES = 100
-"""Accuracy is given by each factor that has at most so many values. The number is ours (BLiMP has 67 paradigms)."""
+"""Accuracy is given by each factor that has at most so many values. Chosen by Veridical (BLiMP has 67 paradigms)."""
 
 
 def factors(table: SuiteTable) -> tuple[str, ...]:
@@ -63,6 +63,7 @@ def names_its_answers(table: SuiteTable) -> bool:
 
 
 def how_it_answers(answering: Answering) -> Iterator[Quantity]:
+    """Label mass, where all items have the same choices, and the share of the most frequent answer."""
     if names_its_answers(answering.table):
         yield from generic.label_mass(answering)
     share = constant_share(answering)
@@ -71,6 +72,7 @@ def how_it_answers(answering: Answering) -> Iterator[Quantity]:
 
 
 def quantities(answering: Answering, by: Sequence[str] = ()) -> Iterator[Quantity]:
+    """All quantities of a benchmark, each also by the factors in `by` and by those with few values."""
     every = tuple(dict.fromkeys((*by, *factors(answering.table))))
     yield from generic.over_items_and_sets(answering, every)
     yield from how_it_answers(answering)

@@ -14,7 +14,7 @@ TEXTS: Mapping[str, MeasureText] = {
     ),
     "forced_choice": MeasureText(
         "Forced choice",
-        "Share of pairs of opposite items that the model tells apart: each one's right answer is likelier in it than "
+        "Share of pairs of opposite items that the model distinguishes: each one's right answer is likelier in it than "
         "in the other, whatever answer it likes. Guessing gets 1/2; 1 is best.",
     ),
 }

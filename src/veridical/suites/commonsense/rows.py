@@ -23,7 +23,7 @@ _ARROW_FILE = b"ARROW1"
 def read_rows(path: Path, notes: list[str] | None = None) -> list[Row]:
     """The rows of a file, by what its name ends in. What is worth knowing of how it was read is added to `notes`.
 
-    Raises UserError where it is no such file, or is at fault.
+    Raises UserError where the file is of no such kind, or is at fault.
     """
     ending = plain_name(path).suffix.lower()
     reader = FORMATS.get(ending)
@@ -56,7 +56,7 @@ def read_values(path: Path) -> list[str]:
 
 
 def with_values(rows: Sequence[Row], path: Path, field: str) -> list[Row]:
-    """The rows with a field from a file beside theirs, one value a line (labels of PIQA, Social IQa, WinoGrande).
+    """The rows with a field from a second file, one value a line (labels of PIQA, Social IQa, WinoGrande).
 
     Raises UserError where the two have different lengths, or a value is blank.
     """
@@ -141,8 +141,8 @@ def _columnar(name: str, reader: str) -> Reader:
         try:
             frame = function(io.BytesIO(data))
         except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-            told = (str(error).splitlines() or [type(error).__name__])[0]
-            raise UserError(f"{path}: not {name}, or cut off: {told}") from error
+            message = (str(error).splitlines() or [type(error).__name__])[0]
+            raise UserError(f"{path}: not {name}, or cut off: {message}") from error
         yield from rows_of(frame.iter_rows(named=True), str(path))
 
     return read

@@ -45,7 +45,7 @@ def saved_files(files: Files, split: str, folders: Sequence[Path]) -> list[Saved
     for folder in folders:
         found = [_saved(path, folder, names) for path in _data_files(folder)]
         if names and (named := [one for one in found if one.config]):
-            found = named  # several configurations may lie beside others of the same data set
+            found = named  # several configurations may be in one folder with others of the same data set
         if not found:
             continue
         if not split and len(names) > 1:
@@ -72,7 +72,7 @@ def _saved(path: Path, top: Path, configs: frozenset[str]) -> Saved:
 
 
 def _split(path: Path) -> str:
-    """The split that a file is of: by its name, by the `state.json` beside it, or by its folder's name."""
+    """The split that a file is of: by its name, by the `state.json` in its folder, or by its folder's name."""
     stem = _SHARD.sub("", path.stem)
     last = stem.rpartition("-")[2]
     if last in USUAL_SPLITS or (last != "data" and not last.isdigit()):

@@ -22,14 +22,14 @@ HEADINGS = {"unconditional": "uncond."}
 
 def benchmark_table(suite: Suite, results: Results, width: int) -> Iterable[RenderableType]:
     """Accuracy (under the suite's own normalisation, with intervals, then under each), sets, chance and majority."""
-    beside = [a for a in results.references if a.answerer in ("chance", "majority") or not a.constant]
-    rows = answer_rows(results, beside)
+    baselines = [a for a in results.references if a.answerer in ("chance", "majority") or not a.constant]
+    rows = answer_rows(results, baselines)
     yield from answer_table(_columns(results), rows, width)
     yield Text(_legend(results, suite.normalisation), style="dim")
     for factor, values in _factors(results).items():
         yield Text()
         columns = [_by(results, factor, value) for value in values]
-        yield from answer_table(columns, answer_rows(results, [a for a in beside if not a.constant]), width)
+        yield from answer_table(columns, answer_rows(results, [a for a in baselines if not a.constant]), width)
         yield Text(f"Accuracy by {spaced(factor)}.", style="dim")
 
 
@@ -56,13 +56,13 @@ def _legend(results: Results, normalisation: str) -> str:
     if any(name == "set_accuracy" for _, name, _ in results.index):
         parts.append("sets: all items of a set right")
     if any(name == "forced_choice" for _, name, _ in results.index):
-        parts.append("forced: opposite items told apart, whatever answer is liked")
+        parts.append("forced: opposite items distinguished, whichever answer is preferred overall")
     if any(name == "two_best_accuracy" for _, name, _ in results.index):
         parts.append("both: the two right choices are the best two")
     if percent:
         parts.append(f"intervals: {percent}")
-    told = "; ".join(parts)
-    return "\n".join(filter(None, (f"{told[0].upper()}{told[1:]}.", not_ok_line(results))))
+    legend = "; ".join(parts)
+    return "\n".join(filter(None, (f"{legend[0].upper()}{legend[1:]}.", not_ok_line(results))))
 
 
 def _slices(results: Results) -> list[dict[str, Factor]]:

@@ -1,7 +1,8 @@
 """The measures of "same evidence, different targets", over items with the factors `category` and `kind`.
 
 Balanced accuracy and complete-pair recovery are those of arXiv 2607.26929. Address and polarity accuracy split the
-label in its two steps (does the evidence address the target; if so, what does it say); the split is ours.
+label in its two steps (does the evidence address the target; if so, what does it say); the split is defined by
+Veridical.
 """
 
 from __future__ import annotations

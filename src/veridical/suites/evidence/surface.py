@@ -17,6 +17,7 @@ _ENDINGS = ("ings", "ing", "ied", "ies", "ed", "es", "s")
 
 
 def words(text: str) -> list[str]:
+    """The words of a text in lower case; a hyphenated word is one."""
     return _WORD.findall(text.lower())
 
 

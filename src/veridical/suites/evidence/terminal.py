@@ -40,11 +40,11 @@ def evidence_table(_: Suite, results: Results, width: int) -> Iterable[Renderabl
     ]
     yield from answer_table(columns, _rows(results), width, "answered by")
     percent = next((level(measure) for measure in results.measures if measure.level is not None), "")
-    told = "balanced: mean recall over the gold labels that occur. "
+    legend = "balanced: mean recall over the gold labels that occur. "
     if has_pairs:
-        told += "pairs: both endpoints right, in all and by kind. "
-    told += "address: is the target addressed? polarity: of those taken as addressed, what it says."
-    yield Text(f"{told}{f' Intervals: {percent}.' if percent else ''}", style="dim")
+        legend += "pairs: both endpoints right, in all and by kind. "
+    legend += "address: is the target addressed? polarity: of those taken as addressed, what it says."
+    yield Text(f"{legend}{f' Intervals: {percent}.' if percent else ''}", style="dim")
     for line in per_token(results):
         yield Text(line, style="dim")
     yield from _by_category(results, width)

@@ -42,7 +42,8 @@ DIFFERENCES = {
     "assignment threshold": ("other cut-off", "other running variable"),
     "identifying assumption": ("another condition",),
 }
-"""What may differ between the two endpoints of a pair: twelve dimensions (after arXiv 2607.26929), 28 kinds (ours)."""
+"""What may differ between the two endpoints of a pair: twelve dimensions (after arXiv 2607.26929), 28 kinds (defined by
+Veridical)."""
 
 KINDS = tuple(f"{dimension}: {kind}" for dimension, kinds in DIFFERENCES.items() for kind in kinds)
 
@@ -65,6 +66,7 @@ class Endpoint(Frozen):
 
     @property
     def as_target(self) -> Target:
+        """The endpoint's target, condition and detail, as a scenario names its targets."""
         return Target(claim=self.target, condition=self.condition, detail=self.detail)
 
 
@@ -88,6 +90,7 @@ class Pair(Frozen):
 
     @property
     def endpoints(self) -> tuple[tuple[Role, Endpoint, Label], ...]:
+        """Role, endpoint and gold label of both endpoints, the addressed one first."""
         return (("addressed", self.addressed, self.kind), ("wrong_target", self.wrong_target, "Wrong Target"))
 
 
@@ -120,7 +123,7 @@ class Scenario(Frozen):
         for statement in self.evidence:
             for reading in statement.about:
                 if reading.target not in self.targets:
-                    raise ValueError(f"evidence is about {reading.target!r}, which is no target of {self.id}")
+                    raise ValueError(f"evidence is about {reading.target!r}, which is not a target of {self.id}")
         return self
 
 

@@ -192,7 +192,7 @@ _SIZE = re.compile(r"(?<![A-Za-z0-9])\d+(?:\.\d+)?\s?[BbMm](?![A-Za-z0-9])")
 def family_of(model: str) -> str:
     """A model's name without its size: `hf/Qwen/Qwen2.5-7B-Instruct` and the 14B are both `Qwen2.5-Instruct`.
 
-    Names without a size are a family of their own. The rule is ours; Llama 3.1 and 3.2 are two families by it.
+    Names without a size are a family of their own. The rule is Veridical's; Llama 3.1 and 3.2 are two families by it.
     """
     name = model.rstrip("/").rsplit("/", 1)[-1]
     return re.sub(r"[-_. ]{2,}", "-", _SIZE.sub("", name)).strip("-_. ") or name
@@ -264,7 +264,7 @@ def scale_chart(results: Results, parameters: Mapping[str, int]) -> Row | None:
 FIGURES: Mapping[str, Figure] = {
     "groups": Figure(
         group_chart,
-        "Constant answers are right in some groups and wrong in the others; only a model that tells the groups apart "
+        "Constant answers are right in some groups and wrong in the others; only a model that distinguishes the groups "
         "is right in all.",
     ),
     "verb-classes": Figure(

@@ -74,6 +74,7 @@ class Entry(Frozen):
 
     @property
     def verb_phrase(self) -> VerbPhrase:
+        """The verb with all that follows it: particle, object, phrase."""
         rest = " ".join(part for part in (self.particle, self.object, self.phrase) if part)
         return VerbPhrase(self.verb, rest, self.forms)
 

@@ -2,7 +2,7 @@
 
 Groups: A interrupted accomplishment (gold False), B interrupted activity (True), C ambiguous accomplishment
 (Unknown), D ambiguous activity (True), completed accomplishment (True). A group that was not asked has no
-record. TBR and the aspectual awareness gap are those of arXiv 2601.09373; the others are ours.
+record. TBR and the aspectual awareness gap are those of arXiv 2601.09373; the others are defined by Veridical.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ TEXTS: Mapping[str, MeasureText] = {
     ),
     "aspectual_awareness_gap": MeasureText(
         "Gap ΔAA",
-        "Aspectual awareness gap: accuracy on ambiguous activities (D) less TBR. 1 tells the two kinds of event "
-        "apart; 0 treats them alike, as every constant answer does.",
+        "Aspectual awareness gap: accuracy on ambiguous activities (D) less TBR. 1 distinguishes the two kinds of "
+        "event; 0 treats them alike, as every constant answer does.",
     ),
     "cancelled_true_rate": MeasureText(
         "Cancelled yet True",

@@ -1,6 +1,6 @@
 """The four prompts of the imperfective suites, in our own words.
 
-What each must contain follows arXiv 2601.09373; the wording is ours. The system turn holds all that is the
+What each must contain follows arXiv 2601.09373; the wording is Veridical's. The system turn holds all that is the
 same for every item, the form of the answer included, so that items share it as a prefix; the user turn is the
 premise, after it the hypothesis and, where one word is asked for, the labels again. A premise that is withheld
 (input `hypothesis_only`) is said to be withheld.

@@ -1,7 +1,7 @@
 """The suite `imperfective-quads`: telicity and interruption crossed within one verb.
 
 A quadruple holds subject, verb and interruption clause fixed, and sets telicity by the complement alone, so
-that the aspectual awareness gap is a paired quantity (the design is ours; the paradox is that of arXiv
+that the aspectual awareness gap is a paired quantity (design: Veridical; the paradox is that of arXiv
 2601.09373).
 """
 
@@ -83,6 +83,7 @@ class Quad(Frozen):
         return self
 
     def verb_phrase(self, role: Role) -> VerbPhrase:
+        """The verb with the complement of this role: telic or atelic."""
         return VerbPhrase(self.verb, self.telic if role.telic else self.atelic, self.forms)
 
     def premise(self, role: Role) -> str:

@@ -40,10 +40,12 @@ class VerbPhrase:
 
     @property
     def ing(self) -> str:
+        """The present participle: as given, else as inflected."""
         return self.forms.ing or inflect(self.verb, "VBG")
 
     @property
     def past(self) -> str:
+        """The simple past: as given, else as inflected."""
         return self.forms.past or inflect(self.verb, "VBD")
 
 

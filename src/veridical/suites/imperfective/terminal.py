@@ -54,7 +54,7 @@ def _legend(results: Results) -> str:
         lines.append(f"Intervals: {percent}.")
     if line := not_ok_line(results):
         lines.append(line)
-        lines += [told for answering in results.answers if (told := _bounds(results, answering))]
+        lines += [line for answering in results.answers if (line := _bounds(results, answering))]
     sizes = {a: len_ for a in results.answers if (len_ := sum(results.statuses(a).values()))}
     if fewer := [a for a in sizes if sizes[a] < max(sizes.values())]:
         parts = [f"{results.name(a, model=True)} {sizes[a]:,} items" for a in fewer]

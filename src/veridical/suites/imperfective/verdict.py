@@ -49,22 +49,22 @@ def _biased(index: MeasureIndex) -> str | None:
         return f"teleological bias: {says}, though less often than it accepts activities (gap {difference(gap)})"
     if index.below("aspectual_awareness_gap", 0):
         return f"strong teleological bias: {says}, more often than it accepts activities (gap {difference(gap)})"
-    return f"strong teleological bias: {says}, and does not clearly tell them from activities (gap {difference(gap)})"
+    return f"strong teleological bias: {says}, not clearly distinguished from activities (gap {difference(gap)})"
 
 
 def _denies_activities(index: MeasureIndex) -> str | None:
-    """Few ambiguous activities are right, so that a low TBR is no sign of awareness."""
+    """Few ambiguous activities are right, so that a low TBR is not a sign of awareness."""
     accuracy, cautious = index.get("accuracy", group="D"), index.get("overcaution")
     if accuracy is None or not index.below("accuracy", MOST, group="D"):
         return None
     if cautious is not None and index.above("overcaution", MOST):
         return (
             f"overcautious: answers Unknown to most activities too ({rate(cautious)} of D), "
-            "so a low TBR is no sign of awareness"
+            "so a low TBR is not a sign of awareness"
         )
     return (
         f"rejects what does follow: right on few ambiguous activities (D {rate(accuracy)}), "
-        "so a low TBR is no sign of awareness"
+        "so a low TBR is not a sign of awareness"
     )
 
 
@@ -101,8 +101,8 @@ def _inconclusive(index: MeasureIndex) -> str | None:
     tbr, gap = index.get("tbr"), index.get("aspectual_awareness_gap")
     if tbr is None:
         return None
-    told = f"TBR {rate(tbr)}" + (f"; gap {difference(gap)}" if gap else "")
-    return f"inconclusive on {tbr.n_sets} {'set' if tbr.n_sets == 1 else 'sets'}: {told}"
+    figures = f"TBR {rate(tbr)}" + (f"; gap {difference(gap)}" if gap else "")
+    return f"inconclusive on {tbr.n_sets} {'set' if tbr.n_sets == 1 else 'sets'}: {figures}"
 
 
 RULES: tuple[Rule, ...] = (

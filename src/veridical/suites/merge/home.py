@@ -23,7 +23,8 @@ _SIZES = frozenset({"tiny", "mini", "small", "medium", "base", "large", "xl", "x
 def own_proposer(model: str, proposers: Sequence[str], base: str = "") -> str | None:
     """Which of the proposers the model is, or was trained from; None where none.
 
-    `base` is the model that it was fine-tuned from, where that is known; else names tell, as far as they do.
+    `base` is the model that it was fine-tuned from, where that is known; else it is inferred from names, where they say
+    it.
 
     The same name, or one whose last part goes on where the proposer's ends (`bert-base-uncased-snli` from
     `bert-base-uncased`), unless it goes on with a size (`gpt2-medium` is not made from `gpt2`).

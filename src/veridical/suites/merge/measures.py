@@ -139,7 +139,7 @@ def quantities(answering: Answering, by: Sequence[str] = ()) -> Iterator[Quantit
 
 
 def records(answering: Answering, settings: Settings) -> Iterator[Measure]:
-    """What is no mean of answers: matching correctness, the reference line, home advantage."""
+    """Quantities that are not a mean over answers: matching correctness, the reference line, home advantage."""
     for seeds in every_slice(answering):
         yield from matching_correctness(seeds, settings)
         if not seeds.slice:

@@ -1,4 +1,4 @@
-"""Records that are no mean of answers: matching correctness and the reference line."""
+"""Records that are not a mean over answers: matching correctness and the reference line."""
 
 from __future__ import annotations
 

@@ -8,7 +8,8 @@ from scipy.stats import binom
 from veridical.stats.units import Floats, Ints
 
 STEPS = 20
-"""Thresholds are k / 20 for k = 1 to 20. The grid is ours; 0 asks nothing of a seed, so it is none of them."""
+"""Thresholds are k / 20 for k = 1 to 20. The grid is chosen by Veridical; 0 would ask nothing of a seed and is left
+out."""
 
 THRESHOLDS = range(1, STEPS + 1)
 """k of every threshold."""

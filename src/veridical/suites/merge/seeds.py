@@ -52,10 +52,12 @@ class Seeds:
 
     @cached_property
     def variant_items(self) -> Ints:
+        """Positions of the variants' items in the suite, ascending, each once."""
         return np.unique(self.answering.table.member_item[self.members])
 
     @cached_property
     def items(self) -> Ints:
+        """Positions of all items, seeds' and variants', ascending, each once."""
         return np.unique(np.concatenate([self.seed_items, self.variant_items]))
 
     @cached_property

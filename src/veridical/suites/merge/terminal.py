@@ -108,8 +108,8 @@ def _legend(results: Results) -> str:
     without = {m.n_sets for m in results.measures if m.measure == "seed_accuracy" and m.slice == {"variants": "none"}}
     if without:
         n = max(without)
-        told = "1 seed has no variants and stands" if n == 1 else f"{n:,} seeds have no variants and stand"
-        lines.append(f"{told} in no column.")
+        message = "1 seed has no variants and is" if n == 1 else f"{n:,} seeds have no variants and are"
+        lines.append(f"{message} in no column.")
     if line := not_ok_line(results):
         lines.append(line)
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Proves the invariants of the suite `imperfective`, and prints them: `python -m` this module.
+"""Proves the invariants of the suite `imperfective`, and prints them: `python -m tools.suites.imperfective`.
 
 Each check returns a finding: what was found, what is required, and whether it holds. A check that needs a
 package that is not installed says so and holds nothing against the suite.
@@ -9,26 +9,20 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from statistics import fmean
-from typing import Literal
 
 from lemminflect import getAllInflections
 from rich.console import Console
 from rich.table import Table
 
+from tools.suites.leakage import FEATURES, accuracy_spread
 from veridical.errors import UserError
-from veridical.items import Item
-from veridical.suites.imperfective.builder import Group, build_sets
-from veridical.suites.imperfective.leakage import FEATURES, accuracy_spread
+from veridical.suites.imperfective.builder import build_sets
 from veridical.suites.imperfective.lexicon import Lexicon, read_lexicon
-
-Sets = Mapping[str, Mapping[Group, Item]]
-Verdict = Literal["holds", "fails", "skipped"]
+from veridical.suites.imperfective.rules import ITEM_RULES, Finding, Sets, finding, none_of
 
 CLASSES = ("Creation", "Change_of_State", "Consumption", "Motion_to_Goal")
-GOLD = {"A": "False", "B": "True", "C": "Unknown", "D": "True", "completed": "True"}
 
 MINIMUM_VERBS = 110
 MINIMUM_CLASS = 20
@@ -43,34 +37,11 @@ MAXIMUM_WORD_DIFFERENCE = 1.0
 MAXIMUM_LEAKAGE = 0.60
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The outcome of one check."""
-
-    check: str
-    found: str
-    required: str
-    verdict: Verdict
-
-    @property
-    def fails(self) -> bool:
-        return self.verdict == "fails"
-
-
-def finding(check: str, found: object, required: str, holds: bool) -> Finding:
-    return Finding(check, str(found), required, "holds" if holds else "fails")
-
-
-def none_of(check: str, faults: Sequence[str], kind: str) -> Finding:
-    """Holds without faults; shows the first three."""
-    shown = "; ".join(faults[:3]) + ("; …" if len(faults) > 3 else "")
-    return finding(check, shown or f"no {kind}", f"no {kind}", not faults)
-
-
 # --- counts and balance of the lexicon
 
 
 def verb_counts(lexicon: Lexicon) -> Iterable[Finding]:
+    """There are enough verbs of each telicity, and of each class of telic verbs."""
     for telicity, entries in (("telic", lexicon.telic), ("atelic", lexicon.atelic)):
         count = len({entry.verb for entry in entries})
         yield finding(f"{telicity} verbs", count, f">= {MINIMUM_VERBS}", count >= MINIMUM_VERBS)
@@ -92,6 +63,7 @@ def judgements(lexicon: Lexicon) -> Iterable[Finding]:
 
 
 def frame_balance(lexicon: Lexicon) -> Iterable[Finding]:
+    """Frames are many, used a few times each, by telic and atelic verbs alike, and not mostly about deaths."""
     telic = Counter(entry.frame for entry in lexicon.telic)
     atelic = Counter(entry.frame for entry in lexicon.atelic)
     uses = telic + atelic
@@ -110,6 +82,7 @@ def frame_balance(lexicon: Lexicon) -> Iterable[Finding]:
 
 
 def subject_uses(lexicon: Lexicon) -> Iterable[Finding]:
+    """No subject occurs in many entries."""
     uses = Counter(entry.subject.lower() for entry in (*lexicon.telic, *lexicon.atelic))
     most = max(uses.values())
     required = f"<= {MAXIMUM_SUBJECT_USES}"
@@ -117,6 +90,7 @@ def subject_uses(lexicon: Lexicon) -> Iterable[Finding]:
 
 
 def complements(lexicon: Lexicon) -> Iterable[Finding]:
+    """A complement does not give telicity away: enough atelic entries have one, enough telic ones have no object."""
     atelic = fmean(bool(entry.object or entry.phrase) for entry in lexicon.atelic)
     least = MINIMUM_ATELIC_WITH_COMPLEMENT
     yield finding("atelic with an object or phrase", f"{atelic:.2f}", f">= {least:.2f}", atelic >= least)
@@ -160,46 +134,8 @@ def verb_forms(lexicon: Lexicon) -> Iterable[Finding]:
 # --- the items
 
 
-def prefixes(sets: Sets) -> Iterable[Finding]:
-    """C and D without the full stop begin A, B and completed."""
-    faults = []
-    for verb, items in sets.items():
-        start = items["C" if "C" in items else "D"].fields["premise"].removesuffix(".")
-        faults += [
-            f"{verb} {group}"
-            for group, item in items.items()
-            if group not in "CD" and not item.fields["premise"].startswith((f"{start} ", f"{start}, "))
-        ]
-    yield none_of("prefix property", faults, "premise that does not continue its C or D")
-
-
-def hypotheses(sets: Sets) -> Iterable[Finding]:
-    faults = [verb for verb, items in sets.items() if len({i.fields["hypothesis"] for i in items.values()}) > 1]
-    yield none_of("one hypothesis a verb", faults, "verb with two hypotheses")
-
-
-def golds(sets: Sets) -> Iterable[Finding]:
-    faults = [
-        f"{verb} {group}"
-        for verb, items in sets.items()
-        for group, item in items.items()
-        if item.gold != (GOLD[group],) or item.factors["group"] != group
-    ]
-    yield none_of("gold by group", faults, "item with another group's gold")
-
-
-def shapes(sets: Sets) -> Iterable[Finding]:
-    whole = ({"A", "C", "completed"}, {"B", "D"})
-    faults = [verb for verb, items in sets.items() if set(items) not in whole]
-    yield none_of("groups of a verb", faults, "verb without all of its items")
-
-
-def duplicates(sets: Sets) -> Iterable[Finding]:
-    uses = Counter(item.fields["premise"].lower() for items in sets.values() for item in items.values())
-    yield none_of("duplicates", [text for text, count in uses.items() if count > 1], "premise asked twice")
-
-
 def lengths(sets: Sets) -> Iterable[Finding]:
+    """Premises of telic and of atelic verbs are of like length in words."""
     words: dict[str, list[int]] = defaultdict(list)
     for items in sets.values():
         for group, item in items.items():
@@ -247,11 +183,7 @@ LEXICON_CHECKS: tuple[Callable[[Lexicon], Iterable[Finding]], ...] = (
     verb_forms,
 )
 ITEM_CHECKS: tuple[Callable[[Sets], Iterable[Finding]], ...] = (
-    shapes,
-    prefixes,
-    hypotheses,
-    golds,
-    duplicates,
+    *ITEM_RULES,
     lengths,
     leakage,
 )

@@ -1,6 +1,6 @@
 """Proves what `imperfective-quads` promises, and measures how far the surface gives telicity away.
 
-`python -m veridical.suites.imperfective.quads_checker` prints the findings and the figures; it exits with status
+`python -m tools.suites.imperfective_quads` prints the findings and the figures; it exits with status
 1 where a promise is broken. The forms are compared with pyinflect, a development dependency.
 """
 
@@ -18,8 +18,8 @@ import pyinflect
 from rich.console import Console
 from rich.table import Table
 
+from tools.suites.leakage import FEATURES, Spread, accuracy_spread
 from veridical.items import Item, Suite
-from veridical.suites.imperfective.leakage import FEATURES, Spread, accuracy_spread
 from veridical.suites.imperfective.quads import Quad, build_suite, read_lexicon
 from veridical.suites.imperfective.sentences import VerbPhrase
 
@@ -46,12 +46,13 @@ TEXTS = {
 
 @dataclass(frozen=True, slots=True)
 class Quadruple:
-    """An entry beside the four items that the suite holds for it, by role."""
+    """An entry and the four items that the suite holds for it, by role."""
 
     quad: Quad
     items: dict[str, Item]
 
     def text(self, field: str, role: str) -> str:
+        """A field's text in the item of a role."""
         return self.items[role].fields[field]
 
 
@@ -62,11 +63,13 @@ def quadruples(quads: Sequence[Quad], suite: Suite) -> list[Quadruple]:
 
 
 def has_four_roles(four: Quadruple) -> Iterator[str]:
+    """A quadruple has the items A, B, C and D."""
     if set(four.items) != set(GOLD):
         yield f"roles are {', '.join(sorted(four.items))}, not A, B, C, D"
 
 
 def gold_follows_role(four: Quadruple) -> Iterator[str]:
+    """Every item has the gold label of its role."""
     for role, item in four.items.items():
         if item.gold != GOLD[role]:
             yield f"gold of {role} is {item.gold}, not {GOLD[role]}"
@@ -95,6 +98,7 @@ def hypothesis_matches_premise(four: Quadruple) -> Iterator[str]:
 
 
 def complements_differ(four: Quadruple) -> Iterator[str]:
+    """The telic and the atelic complement are two texts."""
     if four.quad.telic == four.quad.atelic:
         yield "telic and atelic complement are the same"
 
@@ -108,6 +112,7 @@ def unshared_words(quad: Quad) -> tuple[int, int]:
 
 
 def complements_are_minimal(four: Quadruple) -> Iterator[str]:
+    """The complements differ in few words."""
     if (most := max(unshared_words(four.quad))) > MAX_UNSHARED:
         yield f"{most} words of one complement are not in the other; at most {MAX_UNSHARED} may differ"
 
@@ -120,6 +125,7 @@ def deaths_are_recorded(four: Quadruple) -> Iterator[str]:
 
 
 def judgements_hold(four: Quadruple) -> Iterator[str]:
+    """The recorded judgements of `in an hour` and `for an hour` are those of each telicity."""
     quad = four.quad
     if not quad.in_an_hour.telic or quad.for_an_hour.telic:
         yield "the telic verb phrase must pass 'in an hour' and fail 'for an hour'"
@@ -128,6 +134,7 @@ def judgements_hold(four: Quadruple) -> Iterator[str]:
 
 
 def forms_agree(four: Quadruple) -> Iterator[str]:
+    """pyinflect knows the past and the participle."""
     phrase = VerbPhrase(four.quad.verb, forms=four.quad.forms)
     for form, tag in ((phrase.past, "VBD"), (phrase.ing, "VBG")):
         known = pyinflect.getInflection(phrase.verb, tag) or ()
@@ -271,6 +278,7 @@ def summary(quads: Sequence[Quad]) -> list[tuple[str, str]]:
 
 
 def main() -> int:
+    """Print counts, surface cues and faults. Returns 1 where there is a fault."""
     lexicon = read_lexicon()
     suite = build_suite(lexicon.quad, lexicon.version)
     console = Console(width=100)

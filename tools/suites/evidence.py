@@ -1,6 +1,6 @@
 """Proves what `evidence` and `evidence-development` promise, and measures what their surface gives away.
 
-`python -m veridical.suites.evidence.checker` prints the findings and the figures; it exits with status 1 where a
+`python -m tools.suites.evidence` prints the findings and the figures; it exits with status 1 where a
 promise is broken.
 """
 
@@ -34,6 +34,7 @@ FIELDS = ("background", "evidence", "target", "condition")
 
 
 def six_pairs_a_category(text: Sequence[CategoryText]) -> Iterator[str]:
+    """Every category has three pairs of each kind."""
     for category in text:
         kinds = Counter(pair.kind for pair in category.pair)
         if kinds != {"Favors": PAIRS_PER_KIND, "Challenges": PAIRS_PER_KIND}:
@@ -41,6 +42,7 @@ def six_pairs_a_category(text: Sequence[CategoryText]) -> Iterator[str]:
 
 
 def all_labels_in_every_scenario(text: Sequence[CategoryText]) -> Iterator[str]:
+    """There are 18 scenarios, and each target of a scenario has every label once."""
     scenarios = [scenario for category in text for scenario in category.scenario]
     if len(scenarios) != SCENARIOS:
         yield f"{len(scenarios)} scenarios, not {SCENARIOS}"
@@ -55,6 +57,7 @@ def all_labels_in_every_scenario(text: Sequence[CategoryText]) -> Iterator[str]:
 
 
 def backgrounds_are_distinct(text: Sequence[CategoryText]) -> Iterator[str]:
+    """No background and no id occurs twice."""
     owners: dict[str, list[str]] = {}
     for category in text:
         for name, background in _studies(category):
@@ -86,6 +89,7 @@ def evidence_is_verbatim(text: Sequence[CategoryText]) -> Iterator[str]:
 
 
 def no_text_holds_a_label(text: Sequence[CategoryText]) -> Iterator[str]:
+    """No text that a model reads has a word of a label."""
     for suite in (build_evidence(text), build_development(text)):
         for item in suite.items:
             for field in FIELDS:
@@ -94,6 +98,7 @@ def no_text_holds_a_label(text: Sequence[CategoryText]) -> Iterator[str]:
 
 
 def differences_are_covered(text: Sequence[CategoryText]) -> Iterator[str]:
+    """Every kind of difference occurs, every dimension at least twice."""
     kinds = Counter(pair.differs for pair in _pairs(text))
     yield from (f"no pair differs in {kind!r}" for kind in KINDS if not kinds[kind])
     for dimension in DIFFERENCES:
@@ -103,12 +108,14 @@ def differences_are_covered(text: Sequence[CategoryText]) -> Iterator[str]:
 
 
 def fields_are_many(text: Sequence[CategoryText]) -> Iterator[str]:
+    """The pairs are from at least ten fields of research."""
     fields = {pair.field for pair in _pairs(text)}
     if len(fields) < FEWEST_FIELDS:
         yield f"{len(fields)} fields, not {FEWEST_FIELDS} or more"
 
 
 def surface_rules_are_at_chance(text: Sequence[CategoryText]) -> Iterator[str]:
+    """No surface rule finds the addressed endpoint much more or less often than chance."""
     for name, rule in RULES.items():
         share = rule_accuracy(_pairs(text), rule)
         if not CHANCE[0] <= share <= CHANCE[1]:
@@ -161,6 +168,7 @@ def text_readout(text: Sequence[CategoryText], answerer: str, draws: int = 1_000
 
 
 def main() -> int:
+    """Print rules, text readouts and faults. Returns 1 where there is a fault."""
     text = read_text()
     findings = [f"{check.__name__}: {finding}" for check in CHECKS for finding in check(text)]
     console = Console()
