@@ -175,7 +175,7 @@ class Example(Frozen):
     withheld: tuple[str, ...] = ()
 
 
-class Columns(NamedTuple):
+class ItemColumns(NamedTuple):
     """What judging reads of a suite's items, in their order: ids, labels of the choices, gold labels."""
 
     ids: Sequence[str]
@@ -267,10 +267,10 @@ class Suite(Frozen):
         return content_digest(self.model_dump(mode="json", exclude={"title", "licence", "citation"}))
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ItemColumns:
         """The items as columns. Not cached: a copy with other items would carry it along."""
         items = self.items
-        return Columns([item.id for item in items], [item.labels for item in items], [item.gold for item in items])
+        return ItemColumns([item.id for item in items], [item.labels for item in items], [item.gold for item in items])
 
     @property
     def places(self) -> Places:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from veridical.engine.families import WORTH_SHARING_PROMPTS, WORTH_SHARING_TOKENS, families
-from veridical.engine.plan import Extend, Retreat, Run, steps
+from veridical.engine.plan import Extend, Retreat, RunSubtrees, steps
 from veridical.engine.trie import Trie, common_prefix
 
 # Three symbols and short sequences, so that prefixes coincide in every way.
@@ -77,7 +77,7 @@ def test_a_plan_runs_every_token_once_within_its_bounds_and_below_its_own_prefix
                 run += [segment] * length
             case Retreat(pieces):
                 del path[-pieces:]
-            case Run(tops):
+            case RunSubtrees(tops):
                 assert sum(trie.segments[top].size for top in tops) <= batch_tokens
                 assert sum(rows.get(index, 0) for top in tops for index in trie.walk(top)) <= max(max_rows, 1)
                 prefix = tuple(

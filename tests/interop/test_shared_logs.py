@@ -14,7 +14,7 @@ import pytest
 
 from veridical.errors import UserError
 from veridical.interop.imports.importing import Import, import_logs
-from veridical.runs.provenance import Metric, Task
+from veridical.runs.provenance import HarnessTask, Metric
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 FOLDERS = {"lm-eval": DATA / "lm_eval_logs", "inspect": DATA / "inspect_logs", "helm": DATA / "helm_logs"}
@@ -119,7 +119,7 @@ def test_numbers_of_the_file_come_out_wherever_it_holds_what_they_are_made_of(ha
     _judged_as_graded(done, task)
 
 
-def _tasks(done: Import) -> list[Task]:
+def _tasks(done: Import) -> list[HarnessTask]:
     return [task for _, _, origin in done.imported for task in origin.tasks]
 
 
@@ -139,7 +139,7 @@ def _check(metric: Metric, expected: Row) -> None:
         assert numbers == pytest.approx([numbers[0]] * len(numbers), abs=1e-12)
 
 
-def _judged_as_graded(done: Import, task: Task) -> None:
+def _judged_as_graded(done: Import, task: HarnessTask) -> None:
     """What is judged lies where the harness's number does: equal to it, but for ties, which it gives to the first."""
     accuracy = [m for m in done.study.records if m.measure == "accuracy" and m.answerer == "model" and not m.slice]
     if not task.judged_by:

@@ -12,7 +12,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 
 from veridical.judge import baseline_frame, contrasts, judge
 from veridical.judge.answering import answerings
-from veridical.judge.estimate import Settings, contrast
+from veridical.judge.estimate import JudgeSettings, contrast
 from veridical.judge.generic import balanced_accuracy
 from veridical.judge.measure import Measure
 from veridical.judge.table import table_of
@@ -73,7 +73,7 @@ def test_balanced_accuracy_that_gains_in_one_class_and_loses_in_another_has_the_
     after = {f"True{i}": "False" if i < 36 else "True" for i in range(60)} | {f"False{i}": "False" for i in range(60)}
     both = pl.concat([frame(asked, after, model="after"), frame(asked, before, model="before")])
     one, other = answerings(table_of(asked), both)
-    record = contrast(*(next(balanced_accuracy(a)) for a in (one, other)), {"model": "before"}, Settings())
+    record = contrast(*(next(balanced_accuracy(a)) for a in (one, other)), {"model": "before"}, JudgeSettings())
     assert record.value == pytest.approx((1.0 - 0.6) / 2)
     assert record.low > 0
     assert record.p < 0.001

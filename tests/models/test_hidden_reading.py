@@ -12,7 +12,7 @@ from transformers import OpenAIGPTConfig, OpenAIGPTLMHeadModel
 
 from veridical.errors import UserError
 from veridical.models.hf import HuggingFaceModel
-from veridical.models.protocol import GenerationSettings, Query, Readable, Reading, Request, SpanReader
+from veridical.models.protocol import GenerationSettings, Query, Readable, Request, RequestedStates, SpanReader
 from veridical.prompts.template import PlainText
 from veridical.status import Status
 
@@ -42,7 +42,7 @@ def requests(model: HuggingFaceModel, *texts: str) -> list[Request]:
 def test_states_and_answers_come_from_one_call(model: HuggingFaceModel) -> None:
     assert isinstance(model, Readable)
     asked = requests(model, "The cat sat.", "The river runs on.", "The cat sat.")
-    reading = Reading((0, model.n_blocks - 1))
+    reading = RequestedStates((0, model.n_blocks - 1))
     answered = dict(model.answer_and_read(asked, reading))
     alone = dict(model.answer(asked))
     assert reading.states is not None
@@ -59,7 +59,7 @@ def test_states_and_answers_come_from_one_call(model: HuggingFaceModel) -> None:
 def test_a_refused_request_has_no_state() -> None:
     model = made(tiny.byte_level_tokenizer())
     asked = requests(model, "short", "far too long " * 400)
-    reading = Reading((1,))
+    reading = RequestedStates((1,))
     answered = dict(model.answer_and_read(asked, reading))
     assert answered[1].status is Status.TOO_LONG
     assert reading.states is not None
@@ -70,7 +70,7 @@ def test_a_refused_request_has_no_state() -> None:
 def test_generation_is_not_read(model: HuggingFaceModel) -> None:
     asked = [model.prepare(Query((PlainText("Say"),)), GenerationSettings(3))]
     with pytest.raises(ValueError, match="where choices are scored"):
-        list(model.answer_and_read(asked, Reading((0,))))
+        list(model.answer_and_read(asked, RequestedStates((0,))))
 
 
 @pytest.mark.parametrize("kind", ["byte level", "sentencepiece"])
@@ -110,7 +110,7 @@ def test_a_model_without_a_plain_stack_of_blocks_is_refused() -> None:
     assert dict(odd.answer(asked))[0].status is Status.OK
     for read in (
         lambda: odd.n_blocks,
-        lambda: list(odd.answer_and_read(asked, Reading((0,)))),
+        lambda: list(odd.answer_and_read(asked, RequestedStates((0,)))),
         lambda: odd.read_spans(["The cat"], [(0, 3)], (1,)),
     ):
         with pytest.raises(UserError, match="hidden states of a OpenAIGPTLMHeadModel cannot be read"):
@@ -121,7 +121,7 @@ def test_layers_are_counted_from_the_embedding_in_a_state_space_model() -> None:
     tokenizer = tiny.byte_level_tokenizer()
     mamba = HuggingFaceModel("mamba", tiny.mamba(len(tokenizer)), tokenizer, weights="w", batch_tokens=300)
     asked = requests(mamba, "The cat sat.")
-    reading = Reading((0, 1, mamba.n_blocks))
+    reading = RequestedStates((0, 1, mamba.n_blocks))
     dict(mamba.answer_and_read(asked, reading))
     assert reading.states is not None
     backbone = mamba.engine.model.backbone

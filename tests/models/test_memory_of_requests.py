@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from veridical.models.hf import HuggingFaceModel
-from veridical.models.protocol import GenerationSettings, Query, Reading
+from veridical.models.protocol import GenerationSettings, Query, RequestedStates
 from veridical.prompts.template import PlainText
 from veridical.status import Status
 
@@ -39,7 +39,7 @@ def test_a_request_too_large_for_memory_is_an_error_and_the_others_are_answered(
         assert found[index].text == expected[index].text
         for one, other in zip(found[index].scores, expected[index].scores, strict=True):
             assert abs(one.total - other.total) < 1e-4
-    reading = Reading((1,))
+    reading = RequestedStates((1,))
     assert {index for index, o in asked.answer_and_read(choices, reading) if o.status is Status.ERROR} == {1}
     assert reading.states is not None
     assert np.isnan(reading.states).any(axis=(1, 2)).tolist() == [False, True, False]

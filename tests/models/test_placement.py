@@ -13,7 +13,7 @@ from veridical.engine.placement import device_kinds, input_device, is_spread, pl
 from veridical.errors import UserError
 from veridical.models import load
 from veridical.models.hf import HuggingFaceModel
-from veridical.models.protocol import GenerationSettings, Query, Reading
+from veridical.models.protocol import GenerationSettings, Query, RequestedStates
 from veridical.prompts.template import PlainText
 
 from . import tiny
@@ -45,7 +45,7 @@ def answers(model: HuggingFaceModel) -> tuple[list[float], list[str | None], tor
     scored = [model.prepare(Query((PlainText(text),), ("True", "not at all"))) for text in texts]
     written = [model.prepare(Query((PlainText(text),)), GenerationSettings(5)) for text in texts]
     found = dict(model.answer([*scored, *written]))
-    reading = Reading((0, 2))
+    reading = RequestedStates((0, 2))
     dict(model.answer_and_read(scored, reading))
     assert reading.states is not None
     totals = [score.total for index in (0, 1) for score in found[index].scores]

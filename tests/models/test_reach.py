@@ -28,7 +28,7 @@ def test_only_a_missing_package_of_others_is_advised_to_be_installed(
     if absent == "torch":
         monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.setattr(sys, "meta_path", [Hider(), *sys.meta_path])
-    monkeypatch.setattr(sources, "resolve", lambda spec: sources.Source(spec, "hub", spec))
+    monkeypatch.setattr(sources, "resolve", lambda spec: sources.ModelSource(spec, "hub", spec))
     with pytest.raises(kind):
         load("hf/a/b")
 

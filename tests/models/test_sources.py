@@ -39,12 +39,12 @@ def test_a_folder_and_a_repository_are_told_apart(tmp_path: Path) -> None:
     (folder / "config.json").write_text("{}")
     (folder / "model.safetensors").write_bytes(b"")
     assert resolve(f"hf/{folder}").kind == "folder"
-    assert resolve("hf/ORG/NAME") == sources.Source("hf/ORG/NAME", "hub", "ORG/NAME")
+    assert resolve("hf/ORG/NAME") == sources.ModelSource("hf/ORG/NAME", "hub", "ORG/NAME")
 
 
 @pytest.mark.parametrize("name", ["meta-llama/Llama-3.1-8B-Instruct", "Qwen/Qwen3-8B", "01-ai/Yi-6B"])
 def test_a_name_of_the_hub_needs_no_provider(name: str) -> None:
-    assert resolve(name) == sources.Source(f"hf/{name}", "hub", name) == resolve(f"hf/{name}")
+    assert resolve(name) == sources.ModelSource(f"hf/{name}", "hub", name) == resolve(f"hf/{name}")
 
 
 def test_a_name_without_a_provider_that_may_be_something_else_is_refused(

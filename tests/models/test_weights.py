@@ -16,7 +16,7 @@ from veridical.errors import UserError
 from veridical.models import load
 from veridical.models.checkpoint import load_checkpoint
 from veridical.models.hf import HuggingFaceModel
-from veridical.models.sources import Source
+from veridical.models.sources import ModelSource
 from veridical.variation.masked import load_masked
 
 from . import tiny
@@ -148,7 +148,7 @@ def test_what_takes_no_part_in_a_forward_pass_may_be_missing(tmp_path: Path) -> 
     folder = tiny.saved(tmp_path / "m", BertModel(config), tokenizer)
     buffers = {"embeddings.position_ids": torch.arange(64).unsqueeze(0)}
     changed(folder, lambda weights: without("pooler.dense.weight", "pooler.dense.bias")(weights) | buffers)
-    source = Source("hf/m", "folder", str(folder))
+    source = ModelSource("hf/m", "folder", str(folder))
     found = load_checkpoint(source, dtype="float32", device="cpu", auto_class=BertModel)
     assert found.loading.unused_weights == ()
     changed(folder, without("encoder.layer.1.output.dense.bias"))

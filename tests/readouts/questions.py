@@ -7,7 +7,7 @@ import numpy as np
 from veridical.items import Choice, Grouping, Item, Member, Suite
 from veridical.prompts.template import Prompt
 from veridical.readouts.rows import Rows
-from veridical.readouts.transfer import Task
+from veridical.readouts.transfer import TransferTask
 from veridical.stats.units import Floats, Ints
 
 LABELS = ("Favors", "Challenges", "Unresolved", "Wrong Target")
@@ -53,11 +53,11 @@ def judged(n_pairs: int = 20) -> Suite:
     return suite("primary", members)
 
 
-def task(n_scenarios: int = 10, n_pairs: int = 20) -> Task:
-    return Task(Rows.of(fitted(n_scenarios)), Rows.of(judged(n_pairs)))
+def task(n_scenarios: int = 10, n_pairs: int = 20) -> TransferTask:
+    return TransferTask(Rows.of(fitted(n_scenarios)), Rows.of(judged(n_pairs)))
 
 
-def planted(task: Task, strength: float, width: int = 6, seed: int = 0) -> tuple[Floats, Floats]:
+def planted(task: TransferTask, strength: float, width: int = 6, seed: int = 0) -> tuple[Floats, Floats]:
     """Noise, with `strength` times an axis of its own for each label added."""
     rng = np.random.default_rng(seed)
     axes = np.eye(task.n_classes, width)

@@ -18,7 +18,7 @@ from veridical.models.hf import HuggingFaceModel
 from veridical.models.twin import twin
 from veridical.progress import Silent
 from veridical.prompts.template import Prompt
-from veridical.runs.hidden import Asked, read_hidden
+from veridical.runs.hidden import StatesKey, read_hidden
 from veridical.runs.readouts import read_draws
 from veridical.studies import fit_on as fitting
 from veridical.studies import readout as reading
@@ -116,11 +116,11 @@ def test_selectivity_is_the_readout_less_its_control(transferred: Study) -> None
 
 def test_states_are_stored_at_every_layer_and_not_read_again(transferred: Study) -> None:
     (own,) = transferred.runs
-    found = read_hidden(own.path, Asked("primary", "ask", "full"))
+    found = read_hidden(own.path, StatesKey("primary", "ask", "full"))
     assert found is not None
     assert found.layers == tuple(range(tiny_model().n_blocks + 1))
     assert np.isfinite(found.states).all()
-    assert (len(found.items), read_hidden(own.path, Asked("primary", "ask", "no_evidence"))) == (40, None)
+    assert (len(found.items), read_hidden(own.path, StatesKey("primary", "ask", "no_evidence"))) == (40, None)
 
 
 def test_the_same_call_gives_the_same_measures_and_asks_nothing(
@@ -262,16 +262,16 @@ class TestBadInput:
 
 def test_prompts_that_look_alike_as_files_have_states_of_their_own(tmp_path: Path) -> None:
     paths = {
-        Asked(suite, prompt, "full").path(tmp_path)
+        StatesKey(suite, prompt, "full").path(tmp_path)
         for suite, prompt in (("s", "a b"), ("s", "a-b"), ("证据", "p"), ("质量", "p"))
     }
     assert len(paths) == 4
     study = readout(toy_suite(8), model=tiny_model(), draws=1, category_draws=1, out=tmp_path / "study")
     folder = study.runs[0].path
-    own = Asked("toy", "plainly", "full").path(folder)
-    own.rename(Asked("toy", "rule", "full").path(folder))
+    own = StatesKey("toy", "plainly", "full").path(folder)
+    own.rename(StatesKey("toy", "rule", "full").path(folder))
     with pytest.raises(UserError, match="not these hidden states"):
-        read_hidden(folder, Asked("toy", "rule", "full"))
+        read_hidden(folder, StatesKey("toy", "rule", "full"))
 
 
 def test_a_null_is_not_put_beside_a_value_it_was_not_drawn_for(transferred: Study) -> None:

@@ -9,7 +9,7 @@ from veridical.errors import UserError
 from veridical.items import Member
 from veridical.readouts.nulls import pairs_recovered, permuted_within
 from veridical.readouts.rows import Rows
-from veridical.readouts.transfer import Task, control_task, fit, leave_one_out, sweep
+from veridical.readouts.transfer import TransferTask, control_task, fit, leave_one_out, sweep
 from veridical.stats.permutation import permutation_p
 
 from .questions import LABELS, fitted, item, judged, planted, suite, task
@@ -134,7 +134,7 @@ def test_a_judged_label_that_is_never_fitted_is_refused() -> None:
     other = item("too", "Challenges")
     narrow = suite("narrow", [(Member(set="s", item=one.id), one), (Member(set="s", item=other.id), other)])
     with pytest.raises(UserError, match="has the label 'Wrong Target', which 'narrow' lacks"):
-        Task(Rows.of(narrow), Rows.of(judged()))
+        TransferTask(Rows.of(narrow), Rows.of(judged()))
 
 
 def test_a_suite_of_one_label_cannot_be_read_out() -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.validity.making import made
 from veridical.stats.ridge import leave_groups_out
 from veridical.validity.comparison import comparisons
-from veridical.validity.exchange import Pair, exchanged_differences, least_exchange_p, swaps_of
+from veridical.validity.exchange import ColumnPair, exchanged_differences, least_exchange_p, swaps_of
 from veridical.validity.roles import Roles
 from veridical.validity.table import ScoreTable
 
@@ -104,7 +104,7 @@ def test_a_version_that_size_explains_altogether_cannot_be_exchanged() -> None:
     scores = table.scores.copy()
     scores[:, table.names.index("reworked")] = table.log_size
     flat = replace(table, scores=scores)
-    pair = Pair.of(np.column_stack([flat.column("reworked"), flat.column("original")]), flat.log_size[:, None])
+    pair = ColumnPair.of(np.column_stack([flat.column("reworked"), flat.column("original")]), flat.log_size[:, None])
     assert not pair.exchangeable
     each, (together,) = comparisons(flat, 99, 0)
     assert {one.gain_test for one in each} == {None}

@@ -17,7 +17,7 @@ from rich.table import Table
 
 from veridical.readouts.rows import Rows
 from veridical.readouts.text import VECTORIZERS, prepared_text
-from veridical.readouts.transfer import Task, fit
+from veridical.readouts.transfer import TransferTask, fit
 from veridical.stats.permutation import permutation_p
 from veridical.suites.evidence.builder import build_development, build_evidence
 from veridical.suites.evidence.prompts import LABELS
@@ -156,7 +156,7 @@ class TextReadout:
 
 def text_readout(text: Sequence[CategoryText], answerer: str, draws: int = 1_000, seed: int = 0) -> TextReadout:
     """Fit a text baseline on the development set, answer the pairs, and again `draws` times on permuted labels."""
-    task = Task(Rows.of(build_development(text)), Rows.of(build_evidence(text)))
+    task = TransferTask(Rows.of(build_development(text)), Rows.of(build_evidence(text)))
     prepared = prepared_text(answerer, task.fitted.texts(), task.fitted.groups, task.judged.texts())
     outcome = fit(task, prepared, draws, seed)
     assert outcome.null is not None

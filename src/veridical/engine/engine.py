@@ -41,7 +41,7 @@ TOLERANCE = {torch.float32: 1e-4, torch.float16: 0.05, torch.bfloat16: 0.3}
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class TrialTokens:
     """Token ids drawn at random, to try a model with."""
 
     context: tuple[int, ...]
@@ -101,7 +101,7 @@ class Engine:
     def hidden_states(self, prompts: Sequence[tuple[int, ...]], layers: Sequence[int]) -> npt.NDArray[np.float32]:
         """Hidden state of each prompt's last token, [prompts, layers, width]; see `HiddenStates` for layers."""
         hidden = HiddenStates(self.model, layers, [(len(prompt) - 1, len(prompt)) for prompt in prompts])
-        for _ in self.score([Sample(prompt) for prompt in prompts], hidden):
+        for _ in self.score([TrialTokens(prompt) for prompt in prompts], hidden):
             pass
         return hidden.states
 
@@ -142,11 +142,11 @@ class Engine:
         plain = dict(plain_scorer(self.model, self.budget).score(sequences))
         return largest_difference(self._packed_trial(sequences), plain)
 
-    def _packed_trial(self, sequences: Sequence[Sample]) -> dict[int, float]:
+    def _packed_trial(self, sequences: Sequence[TrialTokens]) -> dict[int, float]:
         return dict(PackedScorer(self.model, Budget(SMALL_BATCH)).score(sequences))
 
 
-def samples(model: PreTrainedModel) -> list[Sample]:
+def samples(model: PreTrainedModel) -> list[TrialTokens]:
     """A few short sequences that share prefixes of several lengths; their tokens are drawn with a fixed seed.
 
     Padding is not among them: no text has it, and some models give it no position of its own.
@@ -160,8 +160,8 @@ def samples(model: PreTrainedModel) -> list[Sample]:
         return tuple((token + 1) % vocabulary if token == padding else token for token in drawn)
 
     stem, branch = draw(12), draw(5)
-    found = [Sample(stem, draw(2)), Sample(stem + branch, draw(3)), Sample(stem + branch, draw(1))]
-    return [*found, Sample(stem + draw(4), draw(3)), Sample(draw(6), draw(2))]
+    found = [TrialTokens(stem, draw(2)), TrialTokens(stem + branch, draw(3)), TrialTokens(stem + branch, draw(1))]
+    return [*found, TrialTokens(stem + draw(4), draw(3)), TrialTokens(draw(6), draw(2))]
 
 
 def largest_difference(one: Mapping[int, float], other: Mapping[int, float]) -> float:

@@ -26,7 +26,7 @@ PADDING_ALLOWED = 1.25
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class AttentionBlock:
     """Queries and keys as places in the batch; `visible[i, j]` says whether query i sees key j."""
 
     queries: Indices
@@ -71,7 +71,7 @@ def pack(
     ids: list[int] = []
     positions: list[int] = []
     first: dict[int, int] = {}
-    blocks: list[Block] = []
+    blocks: list[AttentionBlock] = []
     for top in tops:
         order = list(trie.walk(top))
         for index in order:
@@ -86,7 +86,7 @@ def pack(
 def pack_piece(tokens: Sequence[int], start: int, *, dtype: torch.dtype, device: torch.device) -> Packed:
     """A plain run of tokens after `start` cached ones: a piece of a shared prefix."""
     places = np.arange(len(tokens))
-    block = Block(places, places, np.tri(len(tokens), dtype=np.bool_))
+    block = AttentionBlock(places, places, np.tri(len(tokens), dtype=np.bool_))
     positions = range(start, start + len(tokens))
     return _packed(tokens, positions, [[block]], start, {}, dtype=dtype, device=device)
 
@@ -94,7 +94,7 @@ def pack_piece(tokens: Sequence[int], start: int, *, dtype: torch.dtype, device:
 def _packed(
     ids: Sequence[int],
     positions: Sequence[int],
-    groups: Sequence[Sequence[Block]],
+    groups: Sequence[Sequence[AttentionBlock]],
     n_cached: int,
     first: dict[int, int],
     *,
@@ -121,7 +121,7 @@ def _packed(
     )
 
 
-def _blocks(trie: Trie, top: int, order: Sequence[int], first: dict[int, int]) -> list[Block]:
+def _blocks(trie: Trie, top: int, order: Sequence[int], first: dict[int, int]) -> list[AttentionBlock]:
     segments = trie.segments
     above: dict[int, list[Indices]] = {}
     for index in order:
@@ -136,17 +136,17 @@ def _blocks(trie: Trie, top: int, order: Sequence[int], first: dict[int, int]) -
             for ancestor in path[:-1]:
                 visible[own[0] : own[-1] + 1, ancestor[0] - base : ancestor[-1] + 1 - base] = True
             visible[own[0] : own[-1] + 1, own[0] : own[-1] + 1] = np.tri(len(own), dtype=np.bool_)
-        return [Block(places, places, visible)]
+        return [AttentionBlock(places, places, visible)]
     blocks = []
     for path in above.values():
         own, keys = path[-1], np.concatenate(path)
-        blocks.append(Block(own, keys, np.tri(len(own), len(keys), len(keys) - len(own), dtype=np.bool_)))
+        blocks.append(AttentionBlock(own, keys, np.tri(len(own), len(keys), len(keys) - len(own), dtype=np.bool_)))
     return blocks
 
 
-def _alike(blocks: Sequence[Block], n_cached: int) -> list[list[Block]]:
+def _alike(blocks: Sequence[AttentionBlock], n_cached: int) -> list[list[AttentionBlock]]:
     """Blocks grouped so that padding each group to its largest member wastes little."""
-    groups: list[list[Block]] = []
+    groups: list[list[AttentionBlock]] = []
     needed, tallest, widest = 0, 0, 0
     for block in sorted(blocks, key=lambda b: (len(b.keys), len(b.queries)), reverse=True):
         tall, wide = len(block.queries), len(block.keys) + n_cached
@@ -160,7 +160,7 @@ def _alike(blocks: Sequence[Block], n_cached: int) -> list[list[Block]]:
     return groups
 
 
-def _stack(blocks: Sequence[Block], n_cached: int, *, dtype: torch.dtype, device: torch.device) -> Stack:
+def _stack(blocks: Sequence[AttentionBlock], n_cached: int, *, dtype: torch.dtype, device: torch.device) -> Stack:
     tall = max(len(block.queries) for block in blocks)
     wide = max(len(block.keys) for block in blocks)
     queries = np.zeros((len(blocks), tall), dtype=np.int64)

@@ -18,7 +18,7 @@ class Extend:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunSubtrees:
     """Run whole subtrees that continue the prefix as it stands."""
 
     tops: tuple[int, ...]
@@ -31,7 +31,7 @@ class Retreat:
     pieces: int
 
 
-Step = Extend | Run | Retreat
+Step = Extend | RunSubtrees | Retreat
 
 
 def steps(trie: Trie, batch_tokens: int, rows: Mapping[int, int], max_rows: int) -> Iterator[Step]:
@@ -84,15 +84,15 @@ class _Walk:
     def _fits(self, tokens: int, logits: int) -> bool:
         return tokens <= self.batch_tokens and logits <= self.max_rows
 
-    def _batches(self, tops: Sequence[int]) -> Iterator[Run]:
+    def _batches(self, tops: Sequence[int]) -> Iterator[RunSubtrees]:
         """Subtrees in batches; like sizes together, since their attention is then padded less."""
         batch: list[int] = []
         tokens = logits = 0
         for top in sorted(tops, key=self.tokens.__getitem__, reverse=True):
             if batch and not self._fits(tokens + self.tokens[top], logits + self.logits[top]):
-                yield Run(tuple(batch))
+                yield RunSubtrees(tuple(batch))
                 batch, tokens, logits = [], 0, 0
             batch.append(top)
             tokens, logits = tokens + self.tokens[top], logits + self.logits[top]
         if batch:
-            yield Run(tuple(batch))
+            yield RunSubtrees(tuple(batch))

@@ -10,7 +10,7 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 from transformers import PreTrainedModel
 
-from veridical.engine.engine import SMALL_BATCH, Engine, Path, Sample, largest_difference, samples
+from veridical.engine.engine import SMALL_BATCH, Engine, Path, TrialTokens, largest_difference, samples
 from veridical.engine.generation import Generated
 from veridical.engine.memory import Budget
 from veridical.engine.placement import input_device
@@ -95,13 +95,13 @@ def _finite(error: float | None) -> float | None:
     return error if error is not None and math.isfinite(error) else None
 
 
-def _plain_batch_error(engine: Engine, sequences: Sequence[Sample]) -> float:
+def _plain_batch_error(engine: Engine, sequences: Sequence[TrialTokens]) -> float:
     together = dict(plain_scorer(engine.model, Budget(ALL_AT_ONCE)).score(sequences))
     one_by_one = dict(plain_scorer(engine.model, Budget(1)).score(sequences))
     return largest_difference(together, one_by_one)
 
 
-def _packed_batch_error(engine: Engine, sequences: Sequence[Sample]) -> float:
+def _packed_batch_error(engine: Engine, sequences: Sequence[TrialTokens]) -> float:
     together = dict(PackedScorer(engine.model, Budget(ALL_AT_ONCE)).score(sequences))
     in_pieces = dict(PackedScorer(engine.model, Budget(SMALL_BATCH)).score(sequences))
     return largest_difference(together, in_pieces)

@@ -11,7 +11,7 @@ from veridical.engine.attention import NAME, PackedLayout, Path, attention_of, l
 from veridical.engine.hidden import HiddenStates
 from veridical.engine.logits import only_rows, target_log_probabilities
 from veridical.engine.packing import pack, pack_piece
-from veridical.engine.plan import Extend, Retreat, Run, steps
+from veridical.engine.plan import Extend, Retreat, RunSubtrees, steps
 from veridical.engine.scorer import Scorer
 from veridical.engine.targets import Scored, Targets, run_tokens
 from veridical.engine.trie import Trie
@@ -48,7 +48,7 @@ class PackedScorer(Scorer):
                     packed = pack_piece(tokens, start, dtype=self.model.dtype, device=self.model.device)
                     # Where the whole segment would begin, were all of it in this batch.
                     first = {segment: -offset}
-                case Run(tops):
+                case RunSubtrees(tops):
                     packed = pack(trie, tops, path.prefix.n_tokens, dtype=self.model.dtype, device=self.model.device)
                     first = packed.first
             size = len(packed.ids)

@@ -34,7 +34,7 @@ _SEPARATOR = re.compile(r"\s*sep=([\t,;])\r?\n?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """A line of a table, by column. JSON's null is an empty cell, numbers and truth values are as JSON writes them.
 
     `nested` are the columns that hold a list or an object there, which no cell is.
@@ -56,7 +56,7 @@ class Table:
     delimiter: str
     columns: tuple[str, ...]
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[TableRow]:
         """Every row, blank lines left out. Raises UserError naming the line that is at fault."""
         if self.kind == "jsonl":
             yield from _objects(self.path, self.encoding)
@@ -66,7 +66,7 @@ class Table:
         for line, cells in lines:
             if len(cells) > len(self.columns):
                 _fail(self.path, line, f"{len(cells)} cells under {len(self.columns)} columns")
-            yield Row(line, dict(zip(self.columns, cells, strict=False)))
+            yield TableRow(line, dict(zip(self.columns, cells, strict=False)))
 
 
 def open_table(path: Path, encoding: str | None = None) -> Table:
@@ -172,7 +172,7 @@ def _cell(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _objects(path: Path, encoding: str) -> Iterator[Row]:
+def _objects(path: Path, encoding: str) -> Iterator[TableRow]:
     with _opened(path, encoding) as file:
         for number, line in enumerate(file, 1):
             if not line.strip():
@@ -186,7 +186,7 @@ def _objects(path: Path, encoding: str) -> Iterator[Row]:
             if not isinstance(values, dict):
                 _fail(path, number, "a JSON object is needed")
             nested = frozenset(name for name, value in values.items() if isinstance(value, (list, dict)))
-            yield Row(number, {name: _cell(value) for name, value in values.items()}, nested)
+            yield TableRow(number, {name: _cell(value) for name, value in values.items()}, nested)
 
 
 def _separated(path: Path, encoding: str, kind: Kind, delimiter: str) -> Iterator[tuple[int, list[str]]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from veridical.judge.answering import Answering, Bounded
-from veridical.judge.estimate import Settings, both_statuses, estimate
+from veridical.judge.estimate import JudgeSettings, both_statuses, estimate
 from veridical.judge.measure import Measure
 from veridical.judge.quantity import Quantity, over_items
 
 
-def agreement(one: Answering, other: Answering, settings: Settings) -> Measure:
+def agreement(one: Answering, other: Answering, settings: JudgeSettings) -> Measure:
     """The share of items on which two answerings of one suite give the same label.
 
     A response that is not `ok` counts as disagreement; the bounds range over every label that it could have had.

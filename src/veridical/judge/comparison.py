@@ -11,7 +11,7 @@ from veridical.items import Suite
 from veridical.judge.agreement import agreement
 from veridical.judge.answering import Answering, answerings
 from veridical.judge.baselines import is_baseline
-from veridical.judge.estimate import Settings, contrast, slice_contrast
+from veridical.judge.estimate import JudgeSettings, contrast, slice_contrast
 from veridical.judge.measure import Measure
 from veridical.judge.registry import MeasureSet, measure_set
 from veridical.judge.table import table_of
@@ -37,7 +37,7 @@ def contrasts(
     family each.
     """
     measures = measure_set(suite.measures)
-    settings = Settings(level, draws, seed)
+    settings = JudgeSettings(level, draws, seed)
     found = [a for a in answerings(table_of(suite), frame) if not is_baseline(a.key["answerer"])]
     families = (
         list(_between(_prompt_pairs(suite, found), "prompt", measures, settings)),
@@ -61,7 +61,7 @@ def with_holm(family: Sequence[Measure]) -> list[Measure]:
     return result
 
 
-def _between(pairs: Iterable[Pair], field: str, measures: MeasureSet, settings: Settings) -> Iterator[Measure]:
+def _between(pairs: Iterable[Pair], field: str, measures: MeasureSet, settings: JudgeSettings) -> Iterator[Measure]:
     for one, other in pairs:
         for mine, theirs in zip(measures.compared(one), measures.compared(other), strict=True):
             yield contrast(mine, theirs, {field: other.key[field]}, settings)

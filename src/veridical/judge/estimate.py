@@ -30,7 +30,7 @@ FISHER = "the two slices have one rate (Fisher exact)"
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class JudgeSettings:
     """Confidence level, number of draws of every resampling, and the seed that all of them start from.
 
     `bases` has, by a model's name, the name of the model that it was fine-tuned from, where that is known.
@@ -46,14 +46,14 @@ class Settings:
         return np.random.default_rng([self.seed, int(digest([str(name) for name in names]), 16)])
 
 
-def estimate(quantity: Quantity, settings: Settings) -> Measure:
+def estimate(quantity: Quantity, settings: JudgeSettings) -> Measure:
     """The record of a quantity."""
     name = (sorted(quantity.answering.key.items()), quantity.measure, sorted(quantity.slice.items()))
     interval = _interval(quantity, settings, settings.generator(*name))
     return _record(quantity, quantity.value, interval, quantity.range())
 
 
-def contrast(one: Quantity, other: Quantity, against: Mapping[str, Factor], settings: Settings) -> Measure:
+def contrast(one: Quantity, other: Quantity, against: Mapping[str, Factor], settings: JudgeSettings) -> Measure:
     """The record of `one` less `other`, where both are the same quantity of two answerings of one suite.
 
     The two saw the same items, so everything is paired by set.
@@ -96,7 +96,7 @@ def both_statuses(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str,
     return {status: one.get(status, 0) + other.get(status, 0) for status in dict.fromkeys([*one, *other])}
 
 
-def slice_contrast(one: Quantity, other: Quantity, against: Mapping[str, Factor], settings: Settings) -> Measure:
+def slice_contrast(one: Quantity, other: Quantity, against: Mapping[str, Factor], settings: JudgeSettings) -> Measure:
     """The record of one slice less another of the same measure and answering (no p-value where they share sets)."""
     difference = Quantity(one.answering, one.measure, one.plus, other.plus, slice=one.slice)
     name = (
@@ -115,7 +115,7 @@ def slice_contrast(one: Quantity, other: Quantity, against: Mapping[str, Factor]
     return record.model_copy(update=update)
 
 
-def _interval(quantity: Quantity, settings: Settings, rng: np.random.Generator) -> Interval:
+def _interval(quantity: Quantity, settings: JudgeSettings, rng: np.random.Generator) -> Interval:
     plus, minus, level = quantity.plus, quantity.minus, settings.level
     if quantity.proportion:
         return wilson(plus.successes, len(plus), level)

@@ -10,7 +10,7 @@ import numpy as np
 from veridical.judge.answering import Answering, Bounded
 from veridical.judge.baselines import is_baseline
 from veridical.judge.constant import constant_share
-from veridical.judge.estimate import Settings
+from veridical.judge.estimate import JudgeSettings
 from veridical.judge.independence import set_reference
 from veridical.judge.measure import Measure
 from veridical.judge.policies import least, over_sets, product, with_roles
@@ -66,7 +66,7 @@ def set_accuracy(answering: Answering) -> Iterator[Quantity]:
         yield Quantity(answering, "set_accuracy", sample)
 
 
-def set_accuracy_reference(answering: Answering, _: Settings | None = None) -> Iterator[Measure]:
+def set_accuracy_reference(answering: Answering, _: JudgeSettings | None = None) -> Iterator[Measure]:
     """Set accuracy if errors were independent within sets (`judge.independence`)."""
     members = _in_larger_sets(answering)
     if members.any() and not is_baseline(answering.key["answerer"]):

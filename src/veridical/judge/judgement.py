@@ -9,7 +9,7 @@ import polars as pl
 from veridical.items import Response, Suite
 from veridical.judge.answering import Answering, answerings
 from veridical.judge.baselines import baseline_answerings
-from veridical.judge.estimate import Settings, estimate
+from veridical.judge.estimate import JudgeSettings, estimate
 from veridical.judge.frame import frame_of
 from veridical.judge.measure import Measure
 from veridical.judge.registry import measure_set
@@ -38,17 +38,17 @@ def judge(
     Raises UserError where the suite names an unknown measure set or the responses are not the suite's.
     """
     frame = responses if isinstance(responses, pl.DataFrame) else frame_of(responses)
-    return _judged(suite, answerings(table_of(suite), frame), Settings(level, draws, seed, bases or {}), by)
+    return _judged(suite, answerings(table_of(suite), frame), JudgeSettings(level, draws, seed, bases or {}), by)
 
 
 def judge_baselines(
     suite: Suite, *, level: float = 0.95, draws: int = 10_000, seed: int = 0, by: Sequence[str] = ()
 ) -> list[Measure]:
     """`judge` of the suite's `baseline_frame`, without making it: five answers to every item take room."""
-    return _judged(suite, baseline_answerings(table_of(suite)), Settings(level, draws, seed), by)
+    return _judged(suite, baseline_answerings(table_of(suite)), JudgeSettings(level, draws, seed), by)
 
 
-def _judged(suite: Suite, answers: Iterable[Answering], settings: Settings, by: Sequence[str]) -> list[Measure]:
+def _judged(suite: Suite, answers: Iterable[Answering], settings: JudgeSettings, by: Sequence[str]) -> list[Measure]:
     measures = measure_set(suite.measures)
     found: list[Measure] = []
     for answering in answers:

@@ -10,7 +10,7 @@ from veridical.errors import unknown
 from veridical.items import Factor, Suite
 from veridical.judge import names
 from veridical.judge.answering import Answering
-from veridical.judge.estimate import Settings
+from veridical.judge.estimate import JudgeSettings
 from veridical.judge.measure import Measure
 from veridical.judge.quantity import Quantity
 from veridical.judge.verdict import RULES, Rule
@@ -29,7 +29,7 @@ def _none(_: Answering) -> Iterable[SliceContrast]:
     return ()
 
 
-def _no_records(_: Answering, __: Settings) -> Iterable[Measure]:
+def _no_records(_: Answering, __: JudgeSettings) -> Iterable[Measure]:
     return ()
 
 
@@ -57,7 +57,7 @@ class MeasureSet:
     quantities: Callable[[Answering, Sequence[str]], Iterable[Quantity]]
     compared: Callable[[Answering], Iterable[Quantity]]
     slices: Callable[[Answering], Iterable[SliceContrast]] = _none
-    records: Callable[[Answering, Settings], Iterable[Measure]] = _no_records
+    records: Callable[[Answering, JudgeSettings], Iterable[Measure]] = _no_records
     guessed: Callable[[Answering], Iterable[Quantity]] = _no_guess
     levels: Callable[[Suite], Iterable[Measure]] = _no_levels
     graded: bool = False

@@ -27,7 +27,7 @@ from veridical.library_messages import collected
 from veridical.models import gguf
 from veridical.models.cache import file_hash
 from veridical.models.protocol import NOTHING_FOUND, LoadingNotes
-from veridical.models.sources import WEIGHTS, Source, classifies
+from veridical.models.sources import WEIGHTS, ModelSource, classifies
 from veridical.models.weights import load_weights, unused_note
 
 HUB_SECONDS = 5.0
@@ -58,7 +58,7 @@ class Checkpoint:
 
 
 def load_checkpoint(
-    source: Source, *, dtype: str, device: str, auto_class: Any = None, device_map: Any = None
+    source: ModelSource, *, dtype: str, device: str, auto_class: Any = None, device_map: Any = None
 ) -> Checkpoint:
     """`auto_class` (whatever has `from_pretrained`) loads the weights, by default the one that fits their config.
     `device_map`, in accelerate's words, stands in the place of `device`.
@@ -151,7 +151,7 @@ def _hub_answers() -> bool:
     return True
 
 
-def _load(source: Source, dtype: str, offline: bool, auto_class: Any, device_map: Any) -> Checkpoint:
+def _load(source: ModelSource, dtype: str, offline: bool, auto_class: Any, device_map: Any) -> Checkpoint:
     wanted = "auto" if dtype == "auto" else getattr(torch, dtype)
     if source.kind == "gguf":
         folder = gguf.converted(source.path)
@@ -187,7 +187,7 @@ def _auto_class(config: PretrainedConfig) -> Any:
     return AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
 
 
-def _why_not_loaded(source: Source, error: Exception) -> str:
+def _why_not_loaded(source: ModelSource, error: Exception) -> str:
     reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     if source.kind == "hub":
         hint = (

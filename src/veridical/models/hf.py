@@ -32,8 +32,8 @@ from veridical.models.protocol import (
     LoadingNotes,
     Outcome,
     Query,
-    Reading,
     Request,
+    RequestedStates,
     TokenSequence,
 )
 from veridical.models.tokens import SeparateEncoder, TextEncoder
@@ -165,7 +165,7 @@ class HuggingFaceModel:
             ) from error
         return count
 
-    def answer_and_read(self, requests: Sequence[Request], reading: Reading) -> Iterator[tuple[int, Outcome]]:
+    def answer_and_read(self, requests: Sequence[Request], reading: RequestedStates) -> Iterator[tuple[int, Outcome]]:
         _ = self.n_blocks  # refuses a model that cannot be read
         if any(not request.scores_choices for request in requests):
             raise ValueError("hidden states are read where choices are scored")
@@ -220,7 +220,7 @@ class HuggingFaceModel:
         return None
 
     def _score(
-        self, requests: Sequence[Request], indices: Sequence[int], reading: Reading | None = None
+        self, requests: Sequence[Request], indices: Sequence[int], reading: RequestedStates | None = None
     ) -> Iterator[tuple[int, Outcome]]:
         """Equal sequences of all requests run once; a request is answered when its last sequence is."""
         waiting: dict[TokenSequence, list[int]] = {}
@@ -251,7 +251,11 @@ class HuggingFaceModel:
                 reading.states[index] = hidden.states[first[_bare(requests[index].sequences[0])]]
 
     def _hidden(
-        self, requests: Sequence[Request], indices: Sequence[int], distinct: Sequence[TokenSequence], reading: Reading
+        self,
+        requests: Sequence[Request],
+        indices: Sequence[int],
+        distinct: Sequence[TokenSequence],
+        reading: RequestedStates,
     ) -> HiddenStates:
         """The last prompt token of each request's first sequence."""
         read = {_bare(requests[index].sequences[0]) for index in indices}

@@ -208,7 +208,7 @@ class LoadedFromFiles(Protocol):
 
 
 @dataclass(eq=False)
-class Reading:
+class RequestedStates:
     """Hidden states wanted from the passes that answer: of each request's last prompt token, at some layers.
 
     Layer 0 is the embedding, k the output of block k, and the last is taken before the final norm, whatever a model's
@@ -228,7 +228,7 @@ class Readable(Protocol):
     def n_blocks(self) -> int:
         """Number of blocks: the layers are 0 to this."""
 
-    def answer_and_read(self, requests: Sequence[Request], reading: Reading) -> Iterator[tuple[int, Outcome]]:
+    def answer_and_read(self, requests: Sequence[Request], reading: RequestedStates) -> Iterator[tuple[int, Outcome]]:
         """As `answer`, for requests that score choices; fills `reading` from the same passes."""
 
 

@@ -29,7 +29,7 @@ WEIGHTS = (".safetensors", ".safetensors.index.json")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ModelSource:
     """Files of a model: a folder with weights, a GGUF file, or a repository on the Hugging Face hub.
 
     `spec` is what the user wrote; `location` a path (`folder`, `gguf`) or ORG/NAME (`hub`).
@@ -44,7 +44,7 @@ class Source:
         return Path(self.location)
 
 
-def resolve(spec: str) -> Source:
+def resolve(spec: str) -> ModelSource:
     """What `spec` names. Looks at local files only: no weights are read and no network is asked.
 
     ORG/NAME without a provider is the hub's, and the source's `spec` is hf/ORG/NAME.
@@ -54,8 +54,8 @@ def resolve(spec: str) -> Source:
     if spec == "smollm2":
         embedded = embedded_smollm2()
         if embedded is not None:
-            return Source(spec, "gguf", str(embedded))
-        return Source(spec, "hub", _SMOLLM2_HUB)
+            return ModelSource(spec, "gguf", str(embedded))
+        return ModelSource(spec, "hub", _SMOLLM2_HUB)
     provider, slash, rest = spec.partition("/")
     if not slash:
         raise unknown("model", spec, (*ALIASES, "hf/ORG/NAME", "hf/PATH", "gguf/PATH"))
@@ -71,7 +71,7 @@ def classifies(architectures: Sequence[str]) -> bool:
     return any(name.endswith("ForSequenceClassification") for name in architectures)
 
 
-def known_to_classify(source: Source) -> bool | None:
+def known_to_classify(source: ModelSource) -> bool | None:
     """Whether the source holds a sequence classifier; None where that shows only when it is loaded."""
     if source.kind == "gguf":
         return False
@@ -94,7 +94,7 @@ def embedded_smollm2() -> Path | None:
     return None
 
 
-def _bare(spec: str, organisation: str) -> Source:
+def _bare(spec: str, organisation: str) -> ModelSource:
     """What a name without a provider names: ORG/NAME of the hub, as people copy it from there.
 
     Raises UserError where it may be something else: a path, or a misspelt or unsupported provider.
@@ -108,17 +108,17 @@ def _bare(spec: str, organisation: str) -> Source:
     near = get_close_matches(organisation.casefold(), PROVIDERS, n=1, cutoff=0.5)
     if near or organisation.casefold() in ELSEWHERE:
         raise UserError(f"{told}; for the hub's model write hf/{spec}")
-    return Source(f"hf/{spec}", "hub", spec)
+    return ModelSource(f"hf/{spec}", "hub", spec)
 
 
-def _gguf(spec: str, rest: str) -> Source:
+def _gguf(spec: str, rest: str) -> ModelSource:
     path = Path(rest).expanduser()
     if not path.is_file():
         raise UserError(f"model {spec!r}: there is no file {path}")
     check_pointer_file(path)
     if path.read_bytes()[:4] != b"GGUF" if path.stat().st_size < 4 else not _begins_with(path, b"GGUF"):
         raise UserError(f"model {spec!r}: {path} is not a GGUF file (its first bytes are not 'GGUF')")
-    return Source(spec, "gguf", str(path.resolve()))
+    return ModelSource(spec, "gguf", str(path.resolve()))
 
 
 def _begins_with(path: Path, magic: bytes) -> bool:
@@ -126,7 +126,7 @@ def _begins_with(path: Path, magic: bytes) -> bool:
         return file.read(len(magic)) == magic
 
 
-def _hugging_face(spec: str, rest: str) -> Source:
+def _hugging_face(spec: str, rest: str) -> ModelSource:
     path = Path(rest).expanduser()
     if path.is_dir():
         if not (path / "config.json").is_file():
@@ -139,10 +139,10 @@ def _hugging_face(spec: str, rest: str) -> Source:
         for file in path.iterdir():
             if file.name.endswith((*WEIGHTS, ".json", ".model")):
                 check_pointer_file(file)
-        return Source(spec, "folder", str(path.resolve()))
+        return ModelSource(spec, "folder", str(path.resolve()))
     if path.is_file():
         raise UserError(f"model {spec!r}: {path} is a file; name its folder, or gguf/{rest} for a GGUF file")
     looks_local = rest.startswith((".", "/", "~")) or rest.count("/") != 1
     if looks_local:
         raise UserError(f"model {spec!r}: there is no folder {path} (on the hub a model is named hf/ORG/NAME)")
-    return Source(spec, "hub", rest)
+    return ModelSource(spec, "hub", rest)

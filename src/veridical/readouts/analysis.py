@@ -20,9 +20,9 @@ from veridical.readouts.nulls import pairs_recovered
 from veridical.readouts.record import LayerResult, NullMeasure, NullResult, ReadoutRecord, Selectivity, StoredReadout
 from veridical.readouts.rows import Rows
 from veridical.readouts.selection import FOLDS, PENALTIES, Prepared, balanced_accuracy
-from veridical.readouts.source import Source
+from veridical.readouts.source import StateSource
 from veridical.readouts.text import VECTORIZERS, prepared_text
-from veridical.readouts.transfer import Outcome, Scores, Task
+from veridical.readouts.transfer import Scores, TransferOutcome, TransferTask
 from veridical.stats.permutation import permutation_p
 from veridical.stats.units import Floats, Ints
 
@@ -72,7 +72,7 @@ class Found:
         key = (self.suite, self.model, self.prompt, answerer, input)
         self.answers.append(responses(*key, self.items, self.names, codes))
 
-    def add_outcome(self, answerer: str, input: str, outcome: Outcome, n_sets: int) -> None:
+    def add_outcome(self, answerer: str, input: str, outcome: TransferOutcome, n_sets: int) -> None:
         """Answers with their nulls, pairs as shares of the sets."""
         self.add(answerer, input, outcome.answers)
         if outcome.null is None:
@@ -104,17 +104,17 @@ class Found:
 
 
 def transferred(
-    source: Source, fitted: Rows, judged: Rows, layer: int, n_blocks: int, effort: Effort, progress: Progress
+    source: StateSource, fitted: Rows, judged: Rows, layer: int, n_blocks: int, effort: Effort, progress: Progress
 ) -> tuple[StoredReadout, dict[str, npt.NDArray[np.float64]]]:
     """A readout fitted on one suite and judged on another, with restricted inputs, baselines, nulls and controls."""
-    task = Task(fitted, judged)
+    task = TransferTask(fitted, judged)
     found = Found(judged.suite.name, source.model, source.prompt, task.judged.items, task.fitted.names)
     n_sets = len(task.judged.sets)
 
     def states(input: str, at: int) -> tuple[Floats, Floats]:
         return source.states(task.fitted, input, at), source.states(task.judged, input, at)
 
-    def noted(answerer: str, input: str, prepared: Prepared, draws: int, what: str) -> Outcome:
+    def noted(answerer: str, input: str, prepared: Prepared, draws: int, what: str) -> TransferOutcome:
         with steps(progress, what, 1 + draws) as step:
             outcome = transfer.fit(task, prepared, draws, effort.seed, step)
         found.add_outcome(answerer, input, outcome, n_sets)
@@ -173,7 +173,7 @@ def transferred(
 
 
 def cross(
-    source: Source, rows: Rows, layer: int, n_blocks: int, effort: Effort, progress: Progress
+    source: StateSource, rows: Rows, layer: int, n_blocks: int, effort: Effort, progress: Progress
 ) -> tuple[StoredReadout, dict[str, npt.NDArray[np.float64]]]:
     """A readout of one suite, each fold of whole sets answered by a fit without it; baselines on the same folds."""
     suite = rows.suite
@@ -228,7 +228,7 @@ def cross(
     return found.stored(record), found.draws
 
 
-def _crossed(rows: Rows, answers: Ints, labels: Ints) -> Outcome:
+def _crossed(rows: Rows, answers: Ints, labels: Ints) -> TransferOutcome:
     """What a cross-fitted readout answered, and its null: `answers` and `labels` (vectors, n), the gold labels first.
 
     Each vector of answers is scored against the labels that it was fitted to, as in any permutation test: folds and
@@ -237,10 +237,10 @@ def _crossed(rows: Rows, answers: Ints, labels: Ints) -> Outcome:
     balanced = balanced_accuracy(answers, labels, len(rows.names))
     pairs = pairs_recovered(answers, labels, rows.sets)
     null = Scores(balanced[1:], pairs[1:])
-    return Outcome(answers[0], -1, float(balanced[0]), Scores(balanced[0], pairs[0]), null)
+    return TransferOutcome(answers[0], -1, float(balanced[0]), Scores(balanced[0], pairs[0]), null)
 
 
-def _of_options(source: Source, rows: Rows, progress: Progress) -> dict[tuple[str, str], Features]:
+def _of_options(source: StateSource, rows: Rows, progress: Progress) -> dict[tuple[str, str], Features]:
     """The classifier on option scores, where every item offers and scores every label."""
     scores = source.option_scores(rows, FULL, rows.names)
     if np.isfinite(scores).all():
@@ -264,7 +264,7 @@ def _cross_fitted(rows: Rows, every: Sequence[Features], labels: Sequence[Ints])
     yield from Parallel(n_jobs=-1, return_as="generator")(tasks)
 
 
-def _selectivity(outcome: Outcome, controls: Floats, task: Task) -> Selectivity:
+def _selectivity(outcome: TransferOutcome, controls: Floats, task: TransferTask) -> Selectivity:
     low, high = np.quantile(controls, [0.025, 0.975])
     return Selectivity(
         real=float(outcome.observed.balanced_accuracy),
@@ -277,7 +277,7 @@ def _selectivity(outcome: Outcome, controls: Floats, task: Task) -> Selectivity:
     )
 
 
-def _layer(layer: int, outcome: Outcome, n_sets: int) -> LayerResult:
+def _layer(layer: int, outcome: TransferOutcome, n_sets: int) -> LayerResult:
     return LayerResult(
         layer=layer,
         balanced_accuracy=float(outcome.observed.balanced_accuracy),

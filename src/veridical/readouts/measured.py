@@ -14,7 +14,7 @@ import polars as pl
 from veridical.items import Suite
 from veridical.judge.answering import Answering, answerings
 from veridical.judge.comparison import with_holm
-from veridical.judge.estimate import Settings, contrast, estimate
+from veridical.judge.estimate import JudgeSettings, contrast, estimate
 from veridical.judge.generic import balanced_accuracy
 from veridical.judge.measure import Measure
 from veridical.judge.quantity import Quantity
@@ -27,7 +27,7 @@ DIFFERING = ("answerer", "input", "mode")
 
 
 def readout_measures(
-    suite: Suite, frame: pl.DataFrame, settings: Settings, against: Mapping[tuple[str, str], str] | None = None
+    suite: Suite, frame: pl.DataFrame, settings: JudgeSettings, against: Mapping[tuple[str, str], str] | None = None
 ) -> list[Measure]:
     """Balanced accuracy of everything under a prompt that was read out, and the readout less each of the others.
 
@@ -53,7 +53,7 @@ def readout_measures(
     return records
 
 
-def _differences(readout: Answering, beside: Sequence[Answering], settings: Settings) -> Iterator[Measure]:
+def _differences(readout: Answering, beside: Sequence[Answering], settings: JudgeSettings) -> Iterator[Measure]:
     for other in beside:
         for mine, theirs in zip(_compared(readout), _compared(other), strict=True):
             yield contrast(mine, theirs, _against(readout, other), settings)
@@ -65,7 +65,7 @@ def _compared(answering: Answering) -> list[Quantity]:
     return [*balanced_accuracy(answering), *own]
 
 
-def _gaps(readout: Answering, beside: Sequence[Answering], settings: Settings) -> Iterator[Measure]:
+def _gaps(readout: Answering, beside: Sequence[Answering], settings: JudgeSettings) -> Iterator[Measure]:
     for other in beside:
         if other.key["input"] == "full" and other.key["answerer"] in ("model", OPTION_LOGITS):
             for mine, theirs in zip(balanced_accuracy(readout), balanced_accuracy(other), strict=True):

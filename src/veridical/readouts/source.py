@@ -9,7 +9,7 @@ from veridical.readouts.rows import Rows
 from veridical.stats.units import Floats
 
 
-class Source(Protocol):
+class StateSource(Protocol):
     """The hidden states and option scores of one model under one prompt."""
 
     @property

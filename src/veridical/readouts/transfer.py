@@ -37,7 +37,7 @@ class Scores:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class TransferOutcome:
     """What one readout answered (codes, (m,)), what it scored, and what it scores when labels are permuted."""
 
     answers: Ints
@@ -48,7 +48,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class TransferTask:
     """A fitted and a judged set that share their labels. `labels` are codes into `fitted.names`."""
 
     fitted: Rows
@@ -85,12 +85,12 @@ class Task:
         rng = np.random.default_rng(seed)
         return np.vstack([observed, permuted_within(self.fitted.labels, self.fitted.group_codes, draws, rng)])
 
-    def outcome(self, answers: Ints, penalty: int, validation: float) -> Outcome:
+    def outcome(self, answers: Ints, penalty: int, validation: float) -> TransferOutcome:
         """Answers (vectors, m): the first row is of the observed labels, the others are its null."""
         scores = self.scores(answers)
         balanced, pairs = scores.balanced_accuracy, scores.pairs
         null = Scores(balanced[1:], pairs[1:]) if len(answers) > 1 else None
-        return Outcome(answers[0], penalty, validation, Scores(balanced[0], pairs[0]), null)
+        return TransferOutcome(answers[0], penalty, validation, Scores(balanced[0], pairs[0]), null)
 
     def prepared(self, features: Floats, others: Floats) -> Prepared:
         """Hidden states (n, width) of the fitted and (m, width) of the judged set, ready for any labels."""
@@ -99,26 +99,26 @@ class Task:
         return prepared
 
 
-def fit(task: Task, prepared: Prepared, draws: int, seed: int, step: Step = _quiet) -> Outcome:
+def fit(task: TransferTask, prepared: Prepared, draws: int, seed: int, step: Step = _quiet) -> TransferOutcome:
     """Select and fit on the fitted labels, answer the judged set, and the same for `draws` permutations of them."""
     labels = task.vectors(draws, seed)
     chosen = prepared.choose(labels, task.n_classes, done=step)
     return _outcome(task, chosen)
 
 
-def _outcome(task: Task, chosen: Chosen) -> Outcome:
+def _outcome(task: TransferTask, chosen: Chosen) -> TransferOutcome:
     return task.outcome(chosen.answers, int(chosen.penalty[0]), float(chosen.validation[0].max()))
 
 
 def leave_one_out(
-    task: Task,
+    task: TransferTask,
     features: Floats,
     others: Floats,
     categories: tuple[Sequence[str], Sequence[str]],
     draws: int,
     seed: int,
     step: Step = _quiet,
-) -> Outcome:
+) -> TransferOutcome:
     """Each category of the judged set answered by a readout that was fitted without it, and judged together.
 
     `categories` holds the category of every fitted and of every judged row. `penalty` is -1: there are several.
@@ -146,14 +146,14 @@ class Sweep:
     choice made without it.
     """
 
-    layers: Mapping[int, Outcome]
+    layers: Mapping[int, TransferOutcome]
     best_layer: int
-    best: Outcome
+    best: TransferOutcome
     nested: float
 
 
 def sweep(
-    task: Task,
+    task: TransferTask,
     features: Callable[[int], tuple[Floats, Floats]],
     layers: Sequence[int],
     draws: int,
@@ -162,7 +162,7 @@ def sweep(
 ) -> Sweep:
     """`features` gives the fitted and the judged states at a layer. Layers that tie in validation: the lowest wins."""
     labels = task.vectors(draws, seed)
-    outcomes: dict[int, Outcome] = {}
+    outcomes: dict[int, TransferOutcome] = {}
     reached = np.full(len(labels), -np.inf)
     best = np.full((len(labels), len(task.judged)), -1, dtype=np.int64)
     owner = np.full(len(labels), -1, dtype=np.int64)
@@ -181,7 +181,7 @@ def sweep(
     )
 
 
-def _nested(task: Task, features: Callable[[int], tuple[Floats, Floats]], layers: Sequence[int]) -> float:
+def _nested(task: TransferTask, features: Callable[[int], tuple[Floats, Floats]], layers: Sequence[int]) -> float:
     """Balanced accuracy on the fitted set with layer and penalty chosen inside every fold, pooled over folds."""
     labels, groups = task.fitted.labels, np.asarray(task.fitted.groups)
     answers = np.full(len(labels), -1, dtype=np.int64)
@@ -197,7 +197,7 @@ def _nested(task: Task, features: Callable[[int], tuple[Floats, Floats]], layers
 
 
 def control_task(
-    task: Task,
+    task: TransferTask,
     prepared: Prepared,
     categories: tuple[Sequence[str], Sequence[str]],
     draws: int,

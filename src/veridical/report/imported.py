@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from veridical.errors import printable
-from veridical.runs.provenance import Imported, Metric, Task
+from veridical.runs.provenance import HarnessTask, Imported, Metric
 
 Origin = tuple[Path, str, Imported]
 MOST_FIELDS = 12
@@ -67,7 +67,7 @@ def _error(metric: Metric) -> str:
     return f"{_number(metric.stderr) or '–'} / {_number(metric.own_stderr) or '–'}"
 
 
-def _table(rows: Sequence[tuple[Task, Metric]]) -> Table:
+def _table(rows: Sequence[tuple[HarnessTask, Metric]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("task", "metric", "of"):
         table.add_column(heading, overflow="fold")
@@ -93,7 +93,7 @@ def _note(metric: Metric) -> str:
     return printable(f"{metric.metric}: not recomputed: {metric.reason}") if metric.reason else ""
 
 
-def _next(folder: Path, tasks: Sequence[Task]) -> str:
+def _next(folder: Path, tasks: Sequence[HarnessTask]) -> str:
     fields = list(dict.fromkeys(field for task in tasks for field in task.fields))
     more = f", … ({len(fields) - MOST_FIELDS} more)" if len(fields) > MOST_FIELDS else ""
     named = ", ".join(fields[:MOST_FIELDS]) + more

@@ -22,7 +22,7 @@ from veridical.report.validity_limits import (
 )
 from veridical.report.validity_tables import SIGNS, counted
 from veridical.validity.inference import Span
-from veridical.validity.results import Comparison, Gain, Partial, Validity
+from veridical.validity.results import Gain, Partial, Validity, VersionComparison
 from veridical.validity.wording import amount, magnitude
 from veridical.wording import span
 
@@ -49,7 +49,7 @@ class OutcomeSection:
     listed: int
     influence: tuple[Gain, ...]
     partials: tuple[Partial, ...]
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[VersionComparison, ...]
     families: tuple[str, ...]
     charts: tuple[str, ...]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from veridical.report.drawing import GREY, PALETTE, chart, inline
 from veridical.report.validity_limits import FULL_HEATMAP, TALLEST, lines, points, shown_benchmarks
-from veridical.validity.results import Agreement, Gain, Validity
+from veridical.validity.results import Gain, RankAgreement, Validity
 from veridical.validity.wording import amount, magnitude
 from veridical.wording import number, p_value
 
@@ -109,7 +109,7 @@ def _drawn(n: int, most: int, always: np.ndarray[Any, np.dtype[np.bool_]]) -> np
     return drawn
 
 
-def _flow(analysis: Analysis, agreement: Agreement) -> Row | None:
+def _flow(analysis: Analysis, agreement: RankAgreement) -> Row | None:
     """A line a model, from its rank on the original to its rank on the reworked version."""
     table = analysis.table
     old, new = table.column(agreement.original), table.column(agreement.reworked)

@@ -10,16 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from veridical.errors import UserError
-from veridical.models.protocol import GenerationSettings, LanguageModel, Outcome, Readable, Reading, Request
+from veridical.models.protocol import GenerationSettings, LanguageModel, Outcome, Readable, Request, RequestedStates
 from veridical.progress import Progress
-from veridical.runs.hidden import Asked, Hidden, read_hidden, resolve_layers, write_hidden
+from veridical.runs.hidden import Hidden, StatesKey, read_hidden, resolve_layers, write_hidden
 from veridical.runs.plan import Ask, Plan, query
 from veridical.runs.store import RunStore
 from veridical.status import Status
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class RunTally:
     """What became of a run's asks: counts of distinct requests, and what the first failure said."""
 
     n_asks: int
@@ -66,7 +66,7 @@ def execute(
     prepared: Sequence[Prepared],
     progress: Progress,
     layers: Layers | None = None,
-) -> Tally:
+) -> RunTally:
     """Ask what is not stored yet, equal requests once, and store the answers as they come.
 
     With `layers` the hidden states of every question that scores choices under these inputs, in the first order of its
@@ -104,7 +104,7 @@ def execute(
                 step()
     finally:
         store.flush()
-    return Tally(
+    return RunTally(
         n_asks=len(prepared),
         n_stored=len(distinct) - len(missing),
         n_answered=len(missing) - len(failures),
@@ -126,7 +126,7 @@ def _fault(request: Request, outcome: Outcome) -> str:
 class _Unread:
     """Questions of one suite, prompt and input of which the states at `layers` are not all stored."""
 
-    asked: Asked
+    asked: StatesKey
     layers: tuple[int, ...]
     asks: tuple[Prepared, ...]
 
@@ -147,11 +147,11 @@ def _readable(model: LanguageModel) -> Readable:
 
 def _unread(model: LanguageModel, run: Path, prepared: Sequence[Prepared], layers: Layers) -> list[_Unread]:
     n_blocks = _readable(model).n_blocks
-    groups: dict[Asked, list[Prepared]] = {}
+    groups: dict[StatesKey, list[Prepared]] = {}
     for one in prepared:
         ask, request, _ = one
         if request.scores_choices and ask.order == 0 and ask.repeat == 0 and ask.input in layers:
-            groups.setdefault(Asked(ask.suite, ask.prompt, ask.input), []).append(one)
+            groups.setdefault(StatesKey(ask.suite, ask.prompt, ask.input), []).append(one)
     unread = []
     for asked, group in groups.items():
         wanted = layers[asked.input]
@@ -170,7 +170,7 @@ def _read(
     keep: Callable[[str, Outcome], None],
 ) -> dict[str, npt.NDArray[np.float32]]:
     """Ask these requests and take the states [layers, width] of each, by key."""
-    reading = Reading(layers)
+    reading = RequestedStates(layers)
     keys = list(requests)
     with progress.steps("asking and reading", len(keys)) as step:
         for position, outcome in model.answer_and_read(list(requests.values()), reading):

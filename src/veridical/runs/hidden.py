@@ -20,7 +20,7 @@ PENULTIMATE = -2
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class StatesKey:
     """Which questions hidden states are of: those of one suite, prompt and input, in the first order of the labels."""
 
     suite: str
@@ -66,7 +66,7 @@ def resolve_layers(layers: Sequence[int], n_blocks: int) -> tuple[int, ...]:
     return tuple(sorted({layer % (n_blocks + 1) for layer in layers}))
 
 
-def write_hidden(run: Path, asked: Asked, hidden: Hidden) -> Path:
+def write_hidden(run: Path, asked: StatesKey, hidden: Hidden) -> Path:
     """Write the states of one suite, prompt and input, whole, over those that were there."""
     from safetensors.numpy import save
 
@@ -85,7 +85,7 @@ def write_hidden(run: Path, asked: Asked, hidden: Hidden) -> Path:
     return path
 
 
-def read_hidden(run: Path, asked: Asked) -> Hidden | None:
+def read_hidden(run: Path, asked: StatesKey) -> Hidden | None:
     """The states of one suite, prompt and input; None where none are stored.
 
     Raises UserError for a file that is not one of these.

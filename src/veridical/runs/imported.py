@@ -15,7 +15,7 @@ from veridical.files.parquet_parts import read_part, read_parts
 from veridical.items import Suite
 from veridical.judge.answers import TIE
 from veridical.judge.frame import SCHEMA
-from veridical.runs.provenance import ANSWERS, LIKELIHOODS, Imported, Task
+from veridical.runs.provenance import ANSWERS, LIKELIHOODS, HarnessTask, Imported
 from veridical.runs.store import REQUESTS, RESPONSES
 from veridical.status import Status
 
@@ -83,7 +83,7 @@ def _harness_scores(folder: Path, suite: str, metric: str) -> pl.DataFrame:
     return scores.select("item", "prompt", "repeat", grade="value", other="json")
 
 
-def _graded(rows: pl.LazyFrame, grades: pl.DataFrame, task: Task) -> pl.LazyFrame:
+def _graded(rows: pl.LazyFrame, grades: pl.DataFrame, task: HarnessTask) -> pl.LazyFrame:
     """Right or wrong as the harness's score says; what is neither is not ok."""
     if task.readings:
         rows = rows.filter(pl.col("prompt").is_in(list(task.readings)))

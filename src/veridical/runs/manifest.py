@@ -75,7 +75,7 @@ class Call(Part):
     packages: Mapping[str, str] = Field(default_factory=dict)
 
 
-class Settings(Part):
+class RunSettings(Part):
     """What is the same in every call of a run. `max_new_tokens` is null until something is generated."""
 
     seed: int
@@ -87,7 +87,7 @@ class Manifest(Part):
     created: str
     model: ModelEntry
     suites: tuple[SuiteEntry, ...]
-    settings: Settings
+    settings: RunSettings
     calls: tuple[Call, ...] = ()
     notes: Mapping[str, int] = Field(default_factory=dict)
     imported: Imported | None = None
@@ -183,9 +183,9 @@ def extended(folder: Path, stored: Manifest, wanted: Manifest) -> Manifest:
     return stored.model_copy(update=parts)
 
 
-def merged_settings(folder: Path, settings: Settings, wanted: Settings) -> Settings:
+def merged_settings(folder: Path, settings: RunSettings, wanted: RunSettings) -> RunSettings:
     """The settings of a run with those that were open. Raises UserError where the two cannot be one run's."""
-    for name in Settings.model_fields:
+    for name in RunSettings.model_fields:
         old, new = getattr(settings, name), getattr(wanted, name)
         if old is None:
             settings = settings.model_copy(update={name: new})

@@ -55,7 +55,7 @@ class LeftOut(Part):
     n: int = 1
 
 
-class Task(Part):
+class HarnessTask(Part):
     """A task of the harness's that became a suite.
 
     `judged_by` is what says which answers are right: `log-likelihoods`, `answers`, or the name of a metric of the
@@ -86,7 +86,7 @@ class Imported(Part):
     version: str = ""
     date: str = ""
     files: tuple[SourceFile, ...] = ()
-    tasks: tuple[Task, ...] = ()
+    tasks: tuple[HarnessTask, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
 
     @property

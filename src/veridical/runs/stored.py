@@ -18,7 +18,7 @@ from pydantic import ConfigDict, model_validator
 from pydantic_core import from_json
 
 from veridical.errors import unknown
-from veridical.items import Columns, Grouping, Item, Member, Places, Suite, digest
+from veridical.items import Grouping, Item, ItemColumns, Member, Places, Suite, digest
 from veridical.unicode_text import composed
 
 SCHEMA = pl.Schema(
@@ -40,7 +40,7 @@ class StoredItems(Sequence[Item]):
 
     path: Path
     suite: str
-    columns: Columns
+    columns: ItemColumns
     rows: tuple[int, ...] | None = None
 
     def __len__(self) -> int:
@@ -62,7 +62,7 @@ class StoredItems(Sequence[Item]):
         """Those of these ids, in their order."""
         places = [place for place, item in enumerate(self.columns.ids) if item in kept]
         ids, labels, gold = self.columns
-        columns = Columns([ids[p] for p in places], [labels[p] for p in places], [gold[p] for p in places])
+        columns = ItemColumns([ids[p] for p in places], [labels[p] for p in places], [gold[p] for p in places])
         rows = places if self.rows is None else [self.rows[place] for place in places]
         return StoredItems(self.path, self.suite, columns, tuple(rows))
 
@@ -107,7 +107,7 @@ class StoredSuite(Suite):
         return self
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ItemColumns:
         return self.items.columns
 
     @cached_property
@@ -163,6 +163,6 @@ def read_stored_suites(path: Path, heads: Mapping[str, str]) -> dict[str, Suite]
     suites: dict[str, Suite] = {}
     for name, head in heads.items():
         own = columns.filter(suite=name)
-        items = StoredItems(path, name, Columns(own["id"].to_list(), _shared(own["labels"]), _shared(own["gold"])))
+        items = StoredItems(path, name, ItemColumns(own["id"].to_list(), _shared(own["labels"]), _shared(own["gold"])))
         suites[name] = StoredSuite.model_validate({**json.loads(head), "items": items})
     return suites

@@ -10,7 +10,7 @@ from veridical.items import FULL
 from veridical.judge.agreement import agreement
 from veridical.judge.answering import answerings
 from veridical.judge.answers import read_scores
-from veridical.judge.estimate import Settings
+from veridical.judge.estimate import JudgeSettings
 from veridical.judge.frame import SCHEMA
 from veridical.judge.measure import Measure
 from veridical.judge.table import SuiteTable
@@ -73,5 +73,5 @@ def compare(asked: Plan, one: pl.DataFrame, other: pl.DataFrame, *, seed: int = 
         return Agreement(None, (near[0], near[1]), len(too_long))
     suite = narrow(asked.suite, items)
     first, second = answerings(SuiteTable(suite), both)
-    measure = agreement(first, second, Settings(seed=seed))
+    measure = agreement(first, second, JudgeSettings(seed=seed))
     return Agreement(measure, (near[0], near[1]), len(too_long))

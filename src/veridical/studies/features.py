@@ -10,7 +10,7 @@ import polars as pl
 
 from veridical.errors import UserError
 from veridical.readouts.rows import Rows
-from veridical.runs.hidden import Asked, Hidden, read_hidden
+from veridical.runs.hidden import Hidden, StatesKey, read_hidden
 from veridical.runs.load import Run
 from veridical.stats.units import Floats
 
@@ -36,7 +36,7 @@ class RunSource:
         """The states of a suite under an input, read once. Raises UserError where the run stores none."""
         if (suite, input) in self._read:
             return self._read[suite, input]
-        found = read_hidden(self.run.path, Asked(suite, self.prompt, input))
+        found = read_hidden(self.run.path, StatesKey(suite, self.prompt, input))
         if found is None:
             raise UserError(
                 f"{self.run.path} holds no hidden states of {suite} ({self.prompt}, {input}): run readout again"

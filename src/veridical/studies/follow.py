@@ -17,7 +17,7 @@ from veridical.limits import limited
 from veridical.models import DeviceMap
 from veridical.models.protocol import LanguageModel
 from veridical.progress import Progress, Silent
-from veridical.studies.recipe import Ask, Model, Readout, Recipe, Validity, Vary
+from veridical.studies.recipe import AskStep, Model, Readout, Recipe, ValidityStep, Vary
 from veridical.studies.run import run
 from veridical.studies.study import Study, open_study
 
@@ -68,13 +68,13 @@ class _Follower:
         for number, step in enumerate(self.recipe.steps, 1):
             self.progress.say(f"{self.recipe.name}: step {number} of {len(self.recipe.steps)}, {_told(step.what)}")
             match step.what:
-                case Ask() as ask:
+                case AskStep() as ask:
                     failed += self._ask(ask, asked)
                 case Readout() as readout:
                     failed += self._readout(readout, asked)
                 case Vary() as vary:
                     self._vary(vary)
-                case Validity() as validity:
+                case ValidityStep() as validity:
                     self._prepare_validity(validity)
         study = open_study(self.out)
         return Study(study.path, study.judgement, failed)
@@ -104,7 +104,7 @@ class _Follower:
         """What the recipe says of the user's file or folder, after what asks for it."""
         return f": {self.recipe.data}" if self.recipe.data else ""
 
-    def _ask(self, ask: Ask, models: Sequence[str | LanguageModel]) -> int:
+    def _ask(self, ask: AskStep, models: Sequence[str | LanguageModel]) -> int:
         suites = [suite for name in ask.suites if (suite := self._suite(name, ask)) is not None]
         if not suites:
             raise UserError(
@@ -127,7 +127,7 @@ class _Follower:
         return failed
 
     def _by_mode(
-        self, ask: Ask, models: Sequence[str | LanguageModel]
+        self, ask: AskStep, models: Sequence[str | LanguageModel]
     ) -> dict[tuple[str, ...], list[str | LanguageModel]]:
         """The models by the modes in which they are asked: where there are both kinds, each in its own."""
         others = tuple(mode for mode in ask.mode if mode != CLASSIFY)
@@ -177,7 +177,7 @@ class _Follower:
             "progress": self.progress,
         }
 
-    def _suite(self, name: str, ask: Ask) -> Suite | None:
+    def _suite(self, name: str, ask: AskStep) -> Suite | None:
         """The suite of that name with its data; None, with a word, of a benchmark that the user has no copy of."""
         from veridical.suites.registry import Data, benchmarks, read
 
@@ -268,7 +268,7 @@ class _Follower:
         )
         self.progress.say(f"{path}: {varied.variants:,} variants of {varied.seeds:,} seeds")
 
-    def _prepare_validity(self, wanted: Validity) -> None:
+    def _prepare_validity(self, wanted: ValidityStep) -> None:
         """Write what the analysis needs to know of columns and models, as far as the recipe says, and name the command.
 
         A table of models that is there is left alone: the user may have put it right.
@@ -292,10 +292,10 @@ class _Follower:
         self.progress.say(f"next, once families and sizes are right: {shlex.join(command)}")
 
 
-def _takes_file(what: Ask | Readout | Vary | Validity | None) -> bool:
+def _takes_file(what: AskStep | Readout | Vary | ValidityStep | None) -> bool:
     """Whether a step reads the file of --data."""
     match what:
-        case Ask(data=data) | Readout(data=data):
+        case AskStep(data=data) | Readout(data=data):
             return data
         case Vary(suite=suite):
             return not suite
@@ -303,9 +303,9 @@ def _takes_file(what: Ask | Readout | Vary | Validity | None) -> bool:
             return False
 
 
-def _told(what: Ask | Readout | Vary | Validity | None) -> str:
+def _told(what: AskStep | Readout | Vary | ValidityStep | None) -> str:
     match what:
-        case Ask(suites=suites):
+        case AskStep(suites=suites):
             return f"ask {', '.join(suites)}"
         case Readout(suite=suite):
             return f"read out {suite}"

@@ -16,7 +16,7 @@ from veridical.items import Grouping, Item, Member, Suite
 from veridical.judge import contrasts, judge, judge_baselines
 from veridical.judge.answering import by_key, only
 from veridical.judge.chance import chance_levels
-from veridical.judge.estimate import Settings
+from veridical.judge.estimate import JudgeSettings
 from veridical.judge.frame import KEY, SCHEMA
 from veridical.judge.measure import Measure
 from veridical.judge.registry import measure_set
@@ -236,7 +236,7 @@ class Judgement:
             yield reduce(lambda measure, record: record.tested(measure), own, measure)
         for name, record in records:
             yield from record.own_measures(name)
-        yield from self._set_pairs(suites, responses).measures(Settings(self.level, self.draws, self.seed))
+        yield from self._set_pairs(suites, responses).measures(JudgeSettings(self.level, self.draws, self.seed))
 
     def _set_pairs(self, suites: Sequence[Suite], responses: pl.DataFrame) -> SetPairs:
         """What is compared by the sets that were asked for, since it has no items in common."""
@@ -260,7 +260,7 @@ class Judgement:
                 if read_out:
                     from veridical.readouts.measured import readout_measures
 
-                    settings = Settings(self.level, self.draws, self.seed)
+                    settings = JudgeSettings(self.level, self.draws, self.seed)
                     against = {key[1:]: mode for key, mode in self._set_against.items() if key[0] == suite.name}
                     yield from readout_measures(narrow(suite, shared), part, settings, against)
 

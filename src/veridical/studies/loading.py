@@ -43,7 +43,7 @@ class Loading:
                 if known is not None:
                     check_modes(name, CLASSIFIER_MODES if known else LANGUAGE_MODES, modes)
 
-    def check_stored(self, study: Path, given: str | LanguageModel, settings: manifests.Settings) -> None:
+    def check_stored(self, study: Path, given: str | LanguageModel, settings: manifests.RunSettings) -> None:
         """Raise UserError where a run of this model in the study has other settings.
 
         A model given by name has a fingerprint when it is loaded; until then its run is one of its name and

@@ -16,7 +16,7 @@ import polars as pl
 from veridical.items import FULL, Choice, Grouping, Item, Member, Suite
 from veridical.judge.answering import answerings
 from veridical.judge.comparison import with_holm
-from veridical.judge.estimate import Settings, contrast
+from veridical.judge.estimate import JudgeSettings, contrast
 from veridical.judge.frame import KEY, SCHEMA
 from veridical.judge.generic import accuracy
 from veridical.judge.measure import Measure
@@ -58,7 +58,7 @@ class SetPairs:
     pairs: Sequence[tuple[Side, Side]]
     n_possible: int
 
-    def measures(self, settings: Settings) -> list[Measure]:
+    def measures(self, settings: JudgeSettings) -> list[Measure]:
         """Differences of the share of sets that are right, with Newcombe's paired interval and McNemar's exact test.
 
         The measure is `accuracy` where every set has one item on both sides, `set_accuracy` elsewhere.
@@ -167,7 +167,7 @@ _GOLD = {"item": pl.String(), "gold": pl.List(pl.String())}
 _MEMBERS = {"set": pl.String(), "item": pl.String()}
 
 
-def _contrast(one: Side, other: Side, settings: Settings) -> Measure:
+def _contrast(one: Side, other: Side, settings: JudgeSettings) -> Measure:
     """The difference over the sets that both have, as that of two answerings of a suite with an item a set."""
     names = _common(one, other)
     items = [Item(fields={"set": name}, choices=_LABELS, gold=(RIGHT,)) for name in names]

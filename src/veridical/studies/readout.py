@@ -18,8 +18,8 @@ from veridical.readouts.analysis import Effort, cross, transferred
 from veridical.readouts.crossfit import check_folds
 from veridical.readouts.representation import compared_items, cosines, representations
 from veridical.readouts.rows import Rows
-from veridical.readouts.transfer import Task
-from veridical.runs.hidden import PENULTIMATE, Asked, read_hidden, resolve_layers
+from veridical.readouts.transfer import TransferTask
+from veridical.runs.hidden import PENULTIMATE, StatesKey, read_hidden, resolve_layers
 from veridical.runs.load import Run
 from veridical.runs.plan import fitting_prompts
 from veridical.runs.readouts import add_representation, phrases_path, read_cosines, write_cosines, write_readout
@@ -103,7 +103,7 @@ def readout(
     if fitted is None:
         check_folds(Rows.of(limited(asked, limit, seed)))
     else:
-        Task(Rows.of(fitted), Rows.of(asked))
+        TransferTask(Rows.of(fitted), Rows.of(asked))
     measure_set(asked.measures)
     inputs: dict[str, Sequence[int] | None] = {FULL: None} | {one: [layer] for one in asked.inputs if one != FULL}
     effort = Effort(draws, category_draws, control_draws, seed, against)
@@ -116,7 +116,7 @@ def readout(
 
     def read_out(study: Study) -> None:
         for one in study.runs:
-            if _is_given(one, given, dtype) and read_hidden(one.path, Asked(asked.name, name, FULL)) is not None:
+            if _is_given(one, given, dtype) and read_hidden(one.path, StatesKey(asked.name, name, FULL)) is not None:
                 _read_out(one, asked, fitted, name, layer, effort, progress)
                 if asked.measures in COMPARE_PHRASES:
                     load_model = partial(loading.load, given[one.manifest.model.name], progress)

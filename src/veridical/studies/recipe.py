@@ -80,7 +80,7 @@ class Model(Frozen):
 Names = Annotated[tuple[Name, ...], Field(min_length=1)]
 
 
-class Ask(Frozen):
+class AskStep(Frozen):
     """Suites put to the models: one call of `run`. With `data`, the user's file (--data) stands in for the items.
 
     `suites` are built-in suites and benchmarks, or what an earlier step `vary` wrote. With `classify` beside other
@@ -133,7 +133,7 @@ class Vary(Frozen):
     writes: Annotated[str, StringConstraints(pattern=r"^[\w.-]+\.jsonl$")] = "variants.jsonl"
 
 
-class Validity(Frozen):
+class ValidityStep(Frozen):
     """What the scores of benchmarks predict. Columns are called `SUITE/MEASURE`, as in `veridical validity STUDY`.
 
     `benchmarks` and `outcomes` map a column to its axis ("" where it has none), `variants` a reworked benchmark to its
@@ -153,10 +153,10 @@ class Validity(Frozen):
 class Step(Frozen):
     """One thing to do; exactly one of its fields is given."""
 
-    ask: Ask | None = None
+    ask: AskStep | None = None
     readout: Readout | None = None
     vary: Vary | None = None
-    validity: Validity | None = None
+    validity: ValidityStep | None = None
 
     @model_validator(mode="after")
     def _is_one(self) -> Self:
@@ -165,7 +165,7 @@ class Step(Frozen):
         return self
 
     @property
-    def what(self) -> Ask | Readout | Vary | Validity | None:
+    def what(self) -> AskStep | Readout | Vary | ValidityStep | None:
         return next((given for given in (self.ask, self.readout, self.vary, self.validity) if given is not None), None)
 
 
@@ -245,10 +245,10 @@ def _place(location: Iterable[str | int]) -> str:
 _PARTS: dict[str, type[BaseModel]] = {
     "models": Model,
     "steps": Step,
-    "ask": Ask,
+    "ask": AskStep,
     "readout": Readout,
     "vary": Vary,
-    "validity": Validity,
+    "validity": ValidityStep,
 }
 
 
@@ -272,7 +272,7 @@ def _unknown_names(recipe: Recipe) -> Iterator[tuple[str, str]]:
     for number, step in enumerate(recipe.steps, 1):
         place = f"steps[{number}]"
         match step.what:
-            case Ask(suites=suites, prompts=prompts, shots=shots, data=data):
+            case AskStep(suites=suites, prompts=prompts, shots=shots, data=data):
                 for name in suites:
                     if name not in known | written:
                         yield f"{place}.ask", _unknown("suite", name, known | written)
@@ -294,7 +294,7 @@ def _unknown_names(recipe: Recipe) -> Iterator[tuple[str, str]]:
                 if writes in written:
                     yield f"{place}.vary", f"writes: an earlier step writes {writes!r} too; name another file"
                 written.add(writes)
-            case Validity() as validity:
+            case ValidityStep() as validity:
                 asked = {name for one in recipe.steps if one.ask for name in one.ask.suites}
                 for column in validity.columns:
                     if (name := column.partition("/")[0]) not in asked:

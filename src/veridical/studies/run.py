@@ -15,7 +15,7 @@ from veridical.models import DeviceMap
 from veridical.models.protocol import GenerationSettings, LanguageModel, LoadedFromFiles, LoadingNotes, Probed
 from veridical.progress import Progress, Silent
 from veridical.runs import manifest as manifests
-from veridical.runs.execute import Layers, Tally, execute, prepare
+from veridical.runs.execute import Layers, RunTally, execute, prepare
 from veridical.runs.load import Run, open_run, opened, run_folders
 from veridical.runs.plan import Plan, Wishes, check_names, plan
 from veridical.runs.store import RunStore, check_items, lacking_suites, restore_items
@@ -209,7 +209,7 @@ def _ask(
     return tally.n_failed
 
 
-def _told(name: str, tally: Tally) -> str:
+def _told(name: str, tally: RunTally) -> str:
     parts = [f"{name}: {tally.n_answered:,} requests answered"]
     if tally.n_stored:
         parts.append(f"{tally.n_stored:,} were stored before")
@@ -227,9 +227,9 @@ def _suite_entries(plans: Sequence[Plan]) -> tuple[manifests.SuiteEntry, ...]:
     )
 
 
-def _settings(wishes: Wishes, settings: GenerationSettings) -> manifests.Settings:
+def _settings(wishes: Wishes, settings: GenerationSettings) -> manifests.RunSettings:
     generates = "generate" in wishes.modes
-    return manifests.Settings(seed=wishes.seed, max_new_tokens=settings.max_new_tokens if generates else None)
+    return manifests.RunSettings(seed=wishes.seed, max_new_tokens=settings.max_new_tokens if generates else None)
 
 
 def _manifest(

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, overload
 
 from pydantic import ConfigDict, model_validator
 
-from veridical.items import Choice, Columns, Factor, Grouping, Item, Member, Places, Suite, content_digest, digest
+from veridical.items import Choice, Factor, Grouping, Item, ItemColumns, Member, Places, Suite, content_digest, digest
 
 
 class Option(NamedTuple):
@@ -129,10 +129,10 @@ class DraftedSuite(Suite):
         return self
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> ItemColumns:
         """Ids, labels and gold of the items, read from the drafts."""
         drafts = self.items.drafts
-        return Columns([one.id for one in drafts], [one.labels for one in drafts], [one.gold for one in drafts])
+        return ItemColumns([one.id for one in drafts], [one.labels for one in drafts], [one.gold for one in drafts])
 
     @property
     def places(self) -> Places:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from veridical.validity.inference import Tested
-from veridical.validity.results import Comparison, Gain, Partial
+from veridical.validity.results import Gain, Partial, VersionComparison
 from veridical.validity.summaries import Attainable, JointGain, PooledComparison, Specificity
 from veridical.validity.wording import ALPHA
 from veridical.wording import p_value
@@ -14,7 +14,7 @@ from veridical.wording import p_value
 def attainable(
     gains: Sequence[Gain],
     partials: Sequence[Partial],
-    comparisons: Sequence[Comparison],
+    comparisons: Sequence[VersionComparison],
     pooled: Sequence[PooledComparison],
     specificity: Sequence[Specificity],
     joint: Sequence[JointGain] = (),

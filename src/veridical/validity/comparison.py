@@ -15,7 +15,7 @@ import numpy as np
 from veridical.stats.permutation import permutation_p
 from veridical.stats.ridge import held_out_fits, leave_groups_out
 from veridical.stats.units import Bools, Floats, Ints
-from veridical.validity.exchange import Pair, exchanged_differences, least_exchange_p, swaps_of
+from veridical.validity.exchange import ColumnPair, exchanged_differences, least_exchange_p, swaps_of
 from veridical.validity.inference import Tested
 from veridical.validity.intervals import adjusted, over_families
 from veridical.validity.leave_family_out import (
@@ -31,7 +31,7 @@ from veridical.validity.leave_family_out import (
 from veridical.validity.partial import covariates_of
 from veridical.validity.permuted_gain import left_within_families, permuted_errors
 from veridical.validity.relation import slope_of
-from veridical.validity.results import Comparison
+from veridical.validity.results import VersionComparison
 from veridical.validity.rho_exchange import rho_differences
 from veridical.validity.seeds import generator
 from veridical.validity.summaries import PooledComparison
@@ -55,14 +55,14 @@ class Differences:
     rows: Bools
 
 
-def comparisons(table: ScoreTable, draws: int, seed: int) -> tuple[list[Comparison], list[PooledComparison]]:
+def comparisons(table: ScoreTable, draws: int, seed: int) -> tuple[list[VersionComparison], list[PooledComparison]]:
     """Each reworked version beside its original for every outcome, and over all of them; p adjusted over all of each.
 
     A pair and outcome for which fewer than 8 models or 3 families have all that is needed are not there.
     """
     from threadpoolctl import threadpool_limits
 
-    def of_variant(pair: tuple[str, str]) -> tuple[list[Comparison], PooledComparison | None]:
+    def of_variant(pair: tuple[str, str]) -> tuple[list[VersionComparison], PooledComparison | None]:
         found = list(_of_variant(table, *pair, draws, seed))
         return [one for one, _ in found], pooled(table, pair, [of for _, of in found], draws, seed)
 
@@ -81,7 +81,7 @@ def comparisons(table: ScoreTable, draws: int, seed: int) -> tuple[list[Comparis
 
 def _of_variant(
     table: ScoreTable, reworked: str, original: str, draws: int, seed: int
-) -> Iterator[tuple[Comparison, Differences]]:
+) -> Iterator[tuple[VersionComparison, Differences]]:
     baseline = list(baselines_of(table).values())[-1]
     new, old = table.column(reworked), table.column(original)
     # The same models are exchanged for every outcome, so that outcomes can be pooled.
@@ -100,7 +100,7 @@ def _of_variant(
             np.abs(y - leave_groups_out(features, y, families)[0])
             for features in (z, *(np.column_stack([z, one]) for one in pair.T))
         )
-        testable = Pair.of(pair, z).exchangeable
+        testable = ColumnPair.of(pair, z).exchangeable
         null = exchanged_differences(z, pair, y, families, swaps[:, rows]) if testable else None
         beyond = permuted_errors(
             np.column_stack([z, old[rows]]),
@@ -120,7 +120,7 @@ def _of_variant(
             error = float(alone[:, place].mean())
             share = 1 / error if error > 1e-9 * unit_of(y[:, place]) else 0.0
             gained = None if null is None else null[:, place]
-            one = Comparison(
+            one = VersionComparison(
                 reworked=reworked,
                 original=original,
                 outcome=outcome,

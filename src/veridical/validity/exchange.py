@@ -17,7 +17,7 @@ from veridical.validity.ridge_draws import HeldOutRidge, blocks_of
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class ColumnPair:
     """Two columns (rows, 2) as what a baseline predicts of them, and residuals in standard deviations (`scales`).
 
     Residuals that go against each other (one column counts errors) are exchanged with their sign turned.
@@ -29,7 +29,7 @@ class Pair:
     turned: float
 
     @classmethod
-    def of(cls, columns: Floats, baseline: Floats) -> Pair:
+    def of(cls, columns: Floats, baseline: Floats) -> ColumnPair:
         centred = baseline - baseline.mean(axis=0)
         scale = np.abs(centred).max(axis=0)
         design = np.column_stack([np.ones(len(columns)), centred / np.where(scale > 0, scale, 1.0)])
@@ -64,7 +64,7 @@ def exchanged_differences(baseline: Floats, columns: Floats, y: Floats, families
 
     `columns` (rows, 2), `y` (rows, outcomes), `swaps` (draws, rows). The penalty is chosen anew for every draw.
     """
-    pair, ridge = Pair.of(columns, baseline), HeldOutRidge(baseline, y, families)
+    pair, ridge = ColumnPair.of(columns, baseline), HeldOutRidge(baseline, y, families)
 
     def blocks(place: int) -> Iterator[Floats]:
         for start, stop in blocks_of(len(swaps), ridge.block_size()):

@@ -120,7 +120,7 @@ def predictable(rows: Bools, families: Ints) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class _Task:
+class _BenchmarkTask:
     """One benchmark beside one baseline, for every outcome that rests on the same models."""
 
     benchmark: str
@@ -148,7 +148,9 @@ def gains(table: ScoreTable, draws: int, seed: int) -> tuple[list[Gain], list[Pr
     return _adjusted([gain for gain, _ in ordered]), [predicted for _, predicted in ordered]
 
 
-def _tasks(table: ScoreTable, pairs: list[tuple[str, str]], baselines: Mapping[Baseline, Floats]) -> Iterator[_Task]:
+def _tasks(
+    table: ScoreTable, pairs: list[tuple[str, str]], baselines: Mapping[Baseline, Floats]
+) -> Iterator[_BenchmarkTask]:
     everything = np.column_stack([*baselines.values()])
     for block in blocks(table, pairs, everything):
         if not predictable(block.rows, table.family_codes):
@@ -158,10 +160,10 @@ def _tasks(table: ScoreTable, pairs: list[tuple[str, str]], baselines: Mapping[B
         for baseline, features in baselines.items():
             alone = leave_groups_out(features[block.rows], y, families)[0]
             for benchmark in block.benchmarks:
-                yield _Task(benchmark, baseline, features, block, alone)
+                yield _BenchmarkTask(benchmark, baseline, features, block, alone)
 
 
-def _gains(table: ScoreTable, task: _Task, draws: int, seed: int) -> Iterator[tuple[Gain, Predicted]]:
+def _gains(table: ScoreTable, task: _BenchmarkTask, draws: int, seed: int) -> Iterator[tuple[Gain, Predicted]]:
     rows = task.block.rows
     families = dense(table.family_codes[rows])
     z, x = task.features[rows], table.column(task.benchmark)[rows]

@@ -12,7 +12,7 @@ from veridical.stats.rank_correlation import average_ranks, rank_correlation
 from veridical.stats.units import Bools, Floats, Ints
 from veridical.validity.inference import Tested
 from veridical.validity.intervals import LEVEL, adjusted, span
-from veridical.validity.results import Agreement, Correlation, RankedModel, Ranking, RankMove
+from veridical.validity.results import Correlation, RankAgreement, RankedModel, Ranking, RankMove
 from veridical.validity.seeds import generator
 from veridical.validity.table import ScoreTable
 
@@ -46,7 +46,7 @@ def correlations(table: ScoreTable) -> list[Correlation]:
     return [one.model_copy(update={"test": test}) for one, test in zip(found, tests, strict=True)]
 
 
-def agreements(table: ScoreTable) -> list[Agreement]:
+def agreements(table: ScoreTable) -> list[RankAgreement]:
     """Each reworked version beside its original, with the models that move most."""
     found = []
     for reworked, original in table.roles.variants.items():
@@ -62,7 +62,7 @@ def agreements(table: ScoreTable) -> list[Agreement]:
             if ranks[place, 0] != ranks[place, 1]
         )
         found.append(
-            Agreement(
+            RankAgreement(
                 reworked=reworked,
                 original=original,
                 n=pair.n,

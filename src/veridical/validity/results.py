@@ -92,7 +92,7 @@ class Ranking(Frozen):
     alike: tuple[tuple[str, str], ...] = ()
 
 
-class Agreement(Frozen):
+class RankAgreement(Frozen):
     """How a reworked version ranks models beside the original, over the models that have both."""
 
     reworked: str
@@ -173,7 +173,7 @@ class Gain(Frozen):
     influence: Mapping[str, Finite]
 
 
-class Comparison(Frozen):
+class VersionComparison(Frozen):
     """Does the reworked version predict better than the original? Differences are reworked less original, on the same
     models; positive where the reworked version is better. `gain_test` and `rho_test` exchange the two columns within
     models; `gain_flip` flips the signs of the families' differences. `rho_reworked` and `rho_original` are the partial
@@ -238,10 +238,10 @@ class Validity(Frozen):
     quality: tuple[Note, ...]
     correlations: tuple[Correlation, ...]
     rankings: tuple[Ranking, ...]
-    agreements: tuple[Agreement, ...]
+    agreements: tuple[RankAgreement, ...]
     partials: tuple[Partial, ...]
     gains: tuple[Gain, ...]
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[VersionComparison, ...]
     joint_gains: tuple[JointGain, ...] = ()
     pooled_comparisons: tuple[PooledComparison, ...] = ()
     specificity: tuple[Specificity, ...]

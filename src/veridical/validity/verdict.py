@@ -18,7 +18,7 @@ from veridical.validity.inference import Tested
 from veridical.validity.intervals import FEW_FAMILIES
 from veridical.validity.joint_sentences import joint_sentences
 from veridical.validity.metrics import agreement_sentences
-from veridical.validity.results import Agreement, Comparison, Gain, Partial, Ranking
+from veridical.validity.results import Gain, Partial, RankAgreement, Ranking, VersionComparison
 from veridical.validity.summaries import (
     Attainable,
     AxisAnswer,
@@ -36,10 +36,10 @@ def verdicts(
     outcomes: Sequence[str],
     draws: int,
     partials: Sequence[Partial],
-    agreements: Sequence[Agreement],
+    agreements: Sequence[RankAgreement],
     rankings: Sequence[Ranking],
     gains: Sequence[Gain],
-    comparisons: Sequence[Comparison],
+    comparisons: Sequence[VersionComparison],
     pooled: Sequence[PooledComparison],
     specificity: Sequence[Specificity],
     axes: Sequence[AxisAnswer] = (),
@@ -107,7 +107,7 @@ def _answer(outcomes: Sequence[str], fullest: Sequence[Gain], draws: int) -> Ite
 
 
 def _limits(
-    draws: int, partials: Sequence[Partial], gains: Sequence[Gain], comparisons: Sequence[Comparison]
+    draws: int, partials: Sequence[Partial], gains: Sequence[Gain], comparisons: Sequence[VersionComparison]
 ) -> Iterator[str]:
     few = [gain.families for gain in gains if gain.families < FEW_FAMILIES]
     if few:
@@ -208,7 +208,7 @@ def _through(gain: Gain) -> str:
     return ", through a relation whose sign is not the same in all fits" if gain.relation == "mixed" else ""
 
 
-def _agreement(one: Agreement, compared: Sequence[Comparison], pooled: Sequence[PooledComparison]) -> str:
+def _agreement(one: RankAgreement, compared: Sequence[VersionComparison], pooled: Sequence[PooledComparison]) -> str:
     if one.rho is None:
         return f"{one.reworked} and {one.original} cannot be compared as rankings (n {one.n})."
     low = "" if one.interval.low is None else f" [{number(one.interval.low)}, {number(one.interval.high)}]"
@@ -227,7 +227,7 @@ def _agreement(one: Agreement, compared: Sequence[Comparison], pooled: Sequence[
     return "; ".join([told, *(part for part in parts if part)]) + "."
 
 
-def _strength(one: Comparison) -> float | None:
+def _strength(one: VersionComparison) -> float | None:
     """How much further from 0 the reworked version's partial rho is: a negative one may be the stronger relation."""
     if one.rho_reworked is None or one.rho_original is None:
         return one.rho_difference
@@ -278,7 +278,7 @@ def _predicts(kind: str, differences: Sequence[tuple[str, float | None, float | 
     return f"by {kind} it predicts {' and '.join(parts)}"
 
 
-def _beyond(one: Comparison) -> str:
+def _beyond(one: VersionComparison) -> str:
     told = f"for predicting {one.outcome} once {one.original} is known: {amount(one.beyond)} MAE"
     if one.beyond_test is None or one.beyond_test.least > ALPHA:
         return f"{one.reworked} cannot be tested {told}."

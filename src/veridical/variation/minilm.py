@@ -20,7 +20,7 @@ from transformers import BertForMaskedLM, BertModel
 from veridical.errors import UserError
 from veridical.items import digest
 from veridical.models.checkpoint import load_checkpoint
-from veridical.models.sources import Source
+from veridical.models.sources import ModelSource
 from veridical.variation import adapters
 from veridical.variation.masked import MaskedProposer
 
@@ -61,7 +61,7 @@ def load(*, device: str = "auto", batch_tokens: int | None = None, file: Path | 
 def base(device: str = "auto") -> tuple[BertModel, Any]:
     """The encoder and its tokenizer, from the package or from the hub. Raises UserError where there is neither."""
     folder = embedded()
-    source = Source(NAME, "hub", HUB) if folder is None else Source(NAME, "folder", str(folder))
+    source = ModelSource(NAME, "hub", HUB) if folder is None else ModelSource(NAME, "folder", str(folder))
     try:
         found = load_checkpoint(source, dtype="float32", device=device, auto_class=BertModel)
     except UserError as error:

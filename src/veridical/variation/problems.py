@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from veridical.errors import UserError
-from veridical.files.tables import FALLBACK, Row, Table, open_table
+from veridical.files.tables import FALLBACK, Table, TableRow, open_table
 from veridical.items import Choice, Factor, Item, Suite
 from veridical.suites.files import SCHEMA, read_suite
 from veridical.suites.registry import BUILT_IN, benchmarks, load
@@ -191,7 +191,7 @@ class _Problems:
             )
         return Seeds(self._source, PROBLEMS, frame, read, notes=tuple(notes))
 
-    def _item(self, row: Row, choices: tuple[Choice, ...], stages: Stages) -> Item | None:
+    def _item(self, row: TableRow, choices: tuple[Choice, ...], stages: Stages) -> Item | None:
         """The problem on a row; None where it has no gold label or a text is missing."""
         where = f"{self._table.path}, line {row.line}"
         texts = {name: self._cell(row, column) for name, column in self._text_columns()}
@@ -222,7 +222,7 @@ class _Problems:
     def _text_columns(self) -> tuple[tuple[str, str], ...]:
         return (("premise", self._premise), ("hypothesis", self._hypothesis))
 
-    def _cell(self, row: Row, column: str) -> str:
+    def _cell(self, row: TableRow, column: str) -> str:
         if column not in row.values:
             raise UserError(f"{self._table.path}, line {row.line}: no cell in the column {column!r}")
         if column in row.nested:

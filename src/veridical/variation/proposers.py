@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from veridical.errors import UserError
 from veridical.installing import install_command
-from veridical.models.sources import Source, classifies, resolve
+from veridical.models.sources import ModelSource, classifies, resolve
 from veridical.variation.protocol import Proposer
 
 EMBEDDED = {"minilm-mlm": "veridical.variation.minilm:load"}
@@ -46,7 +46,7 @@ def _function(place: str) -> Any:
         raise UserError(f"proposers need {error.name}, which is not installed: {install_command('hf')}") from error
 
 
-def _is_masked(source: Source) -> bool:
+def _is_masked(source: ModelSource) -> bool:
     """Whether the model's own configuration calls it a masked language model."""
     if source.kind == "gguf":
         return False
@@ -61,7 +61,7 @@ def _is_masked(source: Source) -> bool:
     return config.get("model_type") in MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 
-def _folder_config(source: Source) -> Mapping[str, Any]:
+def _folder_config(source: ModelSource) -> Mapping[str, Any]:
     try:
         config = json.loads((source.path / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -71,7 +71,7 @@ def _folder_config(source: Source) -> Mapping[str, Any]:
     return config
 
 
-def _hub_config(source: Source) -> Mapping[str, Any]:
+def _hub_config(source: ModelSource) -> Mapping[str, Any]:
     try:
         from transformers import PretrainedConfig
     except ModuleNotFoundError as error:

@@ -26,8 +26,8 @@ from veridical.interop.imports.predictions import read_predictions
 from veridical.interop.imports.writer import RunWriter, TaskWriter
 from veridical.items import digest
 from veridical.progress import Progress, Silent
-from veridical.runs.manifest import Manifest, ModelEntry, Settings, SuiteEntry, now, write_manifest
-from veridical.runs.provenance import Imported, LeftOut, SourceFile, Task
+from veridical.runs.manifest import Manifest, ModelEntry, RunSettings, SuiteEntry, now, write_manifest
+from veridical.runs.provenance import HarnessTask, Imported, LeftOut, SourceFile
 from veridical.studies.study import Study, open_study
 
 READERS: Mapping[str, Callable[[Path], list[LoggedModel]]] = {
@@ -207,7 +207,7 @@ def _skipped(tasks: Sequence[LoggedTask]) -> str:
     return "; ".join(counts) or "it is empty"
 
 
-def _check_metric(metric: str, where: str, tasks: Sequence[Task]) -> None:
+def _check_metric(metric: str, where: str, tasks: Sequence[HarnessTask]) -> None:
     """Raise UserError where `metric` judges none of the tasks."""
     if any(task.judged_by == metric for task in tasks):
         return
@@ -231,7 +231,7 @@ def _with_first(metric: str | None, answers: Iterator[Answer]) -> tuple[str | No
 
 def _tasks(
     model: LoggedModel, run: RunWriter, metric: str | None, progress: Progress
-) -> Iterator[tuple[SuiteEntry, Task]]:
+) -> Iterator[tuple[SuiteEntry, HarnessTask]]:
     for task in model.tasks:
         wanted, answers = _with_first(metric, task.answers())
         writer = TaskWriter(run, task, model.harness, wanted)
@@ -249,7 +249,11 @@ def _tasks(
 
 
 def _manifest(
-    model: LoggedModel, entries: tuple[SuiteEntry, ...], tasks: Sequence[Task], files: Sequence[SourceFile], seed: int
+    model: LoggedModel,
+    entries: tuple[SuiteEntry, ...],
+    tasks: Sequence[HarnessTask],
+    files: Sequence[SourceFile],
+    seed: int,
 ) -> Manifest:
     fingerprint = {
         "engine": f"{model.harness} {model.version}".strip(),
@@ -262,7 +266,7 @@ def _manifest(
         created=now(),
         model=ModelEntry(name=model.name, fingerprint=fingerprint, digest=digest(fingerprint, length=32)),
         suites=entries,
-        settings=Settings(seed=seed),
+        settings=RunSettings(seed=seed),
         imported=Imported(
             harness=model.harness,
             version=model.version,

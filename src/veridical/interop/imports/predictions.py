@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from veridical.errors import UserError
-from veridical.files.tables import Row, Table, open_table
+from veridical.files.tables import Table, TableRow, open_table
 from veridical.interop.imports.answer import Answer, letters
 from veridical.interop.imports.logged import LoggedModel, LoggedTask
 from veridical.interop.imports.prediction_columns import PredictionColumns, found_columns
@@ -45,7 +45,7 @@ def read_predictions(path: Path, given: PredictionColumns | None = None) -> list
     columns = found_columns(given or PredictionColumns(), known, str(path))
     if not rows:
         raise UserError(f"{path}: no rows; write one for each answer")
-    groups: dict[tuple[str, str], list[Row]] = {}
+    groups: dict[tuple[str, str], list[TableRow]] = {}
     for row in rows:
         key = _cell(row, columns.model) or path.stem, _cell(row, columns.task) or path.stem
         groups.setdefault(key, []).append(row)
@@ -65,11 +65,11 @@ class _Options:
     labels: tuple[str, ...]
     per_row: str = ""
 
-    def of(self, row: Row, source: str) -> tuple[str, ...]:
+    def of(self, row: TableRow, source: str) -> tuple[str, ...]:
         return tuple(_list(row, self.per_row, source)) if self.per_row else self.labels
 
 
-def _task(table: Table, name: str, rows: Sequence[Row], columns: PredictionColumns) -> LoggedTask:
+def _task(table: Table, name: str, rows: Sequence[TableRow], columns: PredictionColumns) -> LoggedTask:
     options = _options(rows, columns, str(table.path))
     task = LoggedTask(
         name=name,
@@ -103,7 +103,7 @@ def _used(columns: PredictionColumns) -> Iterator[tuple[str, str]]:
         yield "scores", ", ".join(columns.scores)
 
 
-def _options(rows: Sequence[Row], columns: PredictionColumns, source: str) -> _Options:
+def _options(rows: Sequence[TableRow], columns: PredictionColumns, source: str) -> _Options:
     if columns.choices:
         return _Options((), columns.choices)
     if columns.labels:
@@ -136,7 +136,7 @@ def _without_affixes(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _answers(
-    table: Table, task: LoggedTask, rows: Sequence[Row], columns: PredictionColumns, options: _Options
+    table: Table, task: LoggedTask, rows: Sequence[TableRow], columns: PredictionColumns, options: _Options
 ) -> Iterator[Answer]:
     seen: Counter[str] = Counter()
     scale, probabilities = _scale(rows, columns, str(table.path))
@@ -175,7 +175,7 @@ def _answers(
         yield answer
 
 
-def _describe(answer: Answer, row: Row, columns: PredictionColumns) -> None:
+def _describe(answer: Answer, row: TableRow, columns: PredictionColumns) -> None:
     """What was asked as fields; every other column that has no role as what sets can be made of."""
     roles = {*columns.scores, *(getattr(columns, role) for role in ("id", "gold", "prediction", "correct", "model"))}
     roles |= {columns.task, columns.choices}
@@ -190,7 +190,7 @@ def _describe(answer: Answer, row: Row, columns: PredictionColumns) -> None:
 
 def _choose(
     answer: Answer,
-    row: Row,
+    row: TableRow,
     columns: PredictionColumns,
     labels: Sequence[str],
     golds: Sequence[str],
@@ -240,12 +240,12 @@ def _normal(text: str) -> str:
     return text[:-2] if _WHOLE.fullmatch(text) else text
 
 
-def _cell(row: Row, column: str) -> str:
+def _cell(row: TableRow, column: str) -> str:
     text = row.values.get(column, "").strip() if column else ""
     return "" if text.lower() in _MISSING else text
 
 
-def _golds(row: Row, column: str) -> list[str]:
+def _golds(row: TableRow, column: str) -> list[str]:
     """The right answers of a row: one, or several in a JSON list."""
     text = row.values.get(column, "").strip() if column else ""
     if text.startswith("["):
@@ -257,7 +257,7 @@ def _golds(row: Row, column: str) -> list[str]:
     return [_normal(text)] if text and text.lower() not in ("nan", "null") else []
 
 
-def _list(row: Row, column: str, source: str) -> list[str]:
+def _list(row: TableRow, column: str, source: str) -> list[str]:
     text = row.values.get(column, "").strip()
     try:
         found = json.loads(text)
@@ -270,7 +270,7 @@ def _list(row: Row, column: str, source: str) -> list[str]:
     return [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in found]
 
 
-def _grade(row: Row, columns: PredictionColumns, source: str) -> Mapping[str, object]:
+def _grade(row: TableRow, columns: PredictionColumns, source: str) -> Mapping[str, object]:
     text = _cell(row, columns.correct).lower()
     if not columns.correct or not text:
         return {}
@@ -285,7 +285,7 @@ def _grade(row: Row, columns: PredictionColumns, source: str) -> Mapping[str, ob
         ) from None
 
 
-def _row_scores(row: Row, columns: PredictionColumns, options: int, source: str) -> list[float]:
+def _row_scores(row: TableRow, columns: PredictionColumns, options: int, source: str) -> list[float]:
     texts = (
         [row.values.get(column, "") for column in columns.scores]
         if len(columns.scores) > 1
@@ -303,7 +303,7 @@ def _score(text: str, source: str) -> float:
         raise UserError(f"{source}: {text[:40]!r} is no score of an option; write a number") from None
 
 
-def _scale(rows: Sequence[Row], columns: PredictionColumns, source: str) -> tuple[str, bool]:
+def _scale(rows: Sequence[TableRow], columns: PredictionColumns, source: str) -> tuple[str, bool]:
     """What is said of scores that are no log-likelihoods, and whether they are probabilities that sum to 1."""
     if not columns.scores:
         return "", False

@@ -46,7 +46,7 @@ class Score:
 
 
 @dataclass(frozen=True)
-class ScoreTable:
+class FoundScores:
     """The scores that were found, and counts of what was left out."""
 
     scores: tuple[Score, ...]
@@ -61,7 +61,7 @@ class ScoreTable:
         return tuple(dict.fromkeys(score.benchmark for score in self.scores))
 
 
-def read_scores(path: Path) -> ScoreTable:
+def read_scores(path: Path) -> FoundScores:
     """Every score in a results file or a folder of them. Raises UserError where there is none."""
     check_path(path)
     if not path.exists():
@@ -85,10 +85,10 @@ def read_scores(path: Path) -> ScoreTable:
             f"{path}: no results of lm-evaluation-harness, lighteval, Inspect or every_eval_ever are here; name a "
             "results file (results_*.json), or the folder that such files are in"
         )
-    return ScoreTable(tuple(scores), {reason: count for reason, count in skipped.items() if count})
+    return FoundScores(tuple(scores), {reason: count for reason, count in skipped.items() if count})
 
 
-def import_scores(path: str | Path, out: str | Path) -> ScoreTable:
+def import_scores(path: str | Path, out: str | Path) -> FoundScores:
     """Write the scores in a results file, or a folder of them, as a table of `out`, a CSV file that is not there yet.
 
     Raises UserError where there are no scores, or where `out` exists or is no .csv.

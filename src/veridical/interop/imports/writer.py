@@ -30,7 +30,7 @@ from veridical.items import FULL, Item, Mode, Suite, digest
 from veridical.prompts.template import Prompt
 from veridical.runs.imported import CORRECT, IMPORTED_REQUESTS, IMPORTED_RESPONSES, INCORRECT, SCORES, SCORES_NAME
 from veridical.runs.manifest import SuiteEntry
-from veridical.runs.provenance import ANSWERS, LIKELIHOODS, UNKNOWN, Task
+from veridical.runs.provenance import ANSWERS, LIKELIHOODS, UNKNOWN, HarnessTask
 from veridical.runs.store import ITEMS_NAME
 from veridical.runs.stored import SCHEMA as ITEMS
 from veridical.status import Status
@@ -252,7 +252,7 @@ class TaskWriter:
             schema=SCORES,
         )
 
-    def finish(self) -> tuple[SuiteEntry, Task] | None:
+    def finish(self) -> tuple[SuiteEntry, HarnessTask] | None:
         """Write what is left; what the manifest says of the task. None where no answer was read.
 
         To be called once the task's answers are read: only then does it say what it lacks and what was left out.
@@ -275,7 +275,7 @@ class TaskWriter:
         entry = SuiteEntry(name=suite.name, version=suite.version, content_hash=content, shots=logged.shots)
         metrics = tuple(self.tallies.metrics(logged.reported, logged.stderr))
         leading = notices(suite.name, self.tallies, self._counts, metrics, grading, logged.aggregated, by_grade=graded)
-        task = Task(
+        task = HarnessTask(
             suite=suite.name,
             records=self.records,
             judged_by=judged_by,

@@ -15,7 +15,7 @@ import numpy as np
 
 from veridical.judge.answering import Answering, Bounded
 from veridical.judge.baselines import is_baseline
-from veridical.judge.estimate import Settings
+from veridical.judge.estimate import JudgeSettings
 from veridical.judge.generic import accuracy, balanced_accuracy, how_it_answers, recall, with_gold, worst_of_set
 from veridical.judge.independence import set_reference
 from veridical.judge.measure import Measure
@@ -101,7 +101,7 @@ def guessed(answering: Answering) -> Iterator[Quantity]:
     yield from address_accuracy(answering)
 
 
-def records(answering: Answering, _: Settings) -> Iterator[Measure]:
+def records(answering: Answering, _: JudgeSettings) -> Iterator[Measure]:
     """Pair recovery if errors were independent within pairs."""
     table = answering.table
     if set(ROLES) <= set(table.member_role.tolist()) and not is_baseline(answering.key["answerer"]):

@@ -94,7 +94,7 @@ class Pair(Frozen):
         return (("addressed", self.addressed, self.kind), ("wrong_target", self.wrong_target, "Wrong Target"))
 
 
-class Reading(Frozen):
+class TargetReading(Frozen):
     """What an evidence statement is to one target of its scenario."""
 
     target: Name
@@ -106,7 +106,7 @@ class Evidence(Frozen):
     """An evidence statement of a scenario and the targets under which it is read."""
 
     text: Name
-    about: Annotated[tuple[Reading, ...], Field(min_length=1)]
+    about: Annotated[tuple[TargetReading, ...], Field(min_length=1)]
 
 
 class Scenario(Frozen):

@@ -9,7 +9,7 @@ import numpy as np
 
 from veridical.items import Factor
 from veridical.judge.answering import Answering
-from veridical.judge.estimate import SIGN_FLIP, Settings, slice_contrast
+from veridical.judge.estimate import SIGN_FLIP, JudgeSettings, slice_contrast
 from veridical.judge.measure import Measure
 from veridical.judge.quantity import Quantity
 from veridical.stats.permutation import cluster_contributions, sign_flip_p
@@ -47,7 +47,7 @@ def _words(name: str) -> list[str]:
     return [word for word in re.split(r"[^a-z0-9]+", name.rstrip("/").rsplit("/", 1)[-1].casefold()) if word]
 
 
-def home_advantage(answering: Answering, settings: Settings) -> Iterator[Measure]:
+def home_advantage(answering: Answering, settings: JudgeSettings) -> Iterator[Measure]:
     """The model's own variants less another proposer's, paired by seed: mean over seeds that have both.
 
     Of a seed counts the share of each proposer's variants that is right. A record for each other proposer, slice
@@ -70,7 +70,7 @@ def home_advantage(answering: Answering, settings: Settings) -> Iterator[Measure
             yield _less(mine, theirs, {PROPOSER: other}, settings)
 
 
-def _less(mine: Seeds, theirs: Seeds, against: dict[str, Factor], settings: Settings) -> Measure:
+def _less(mine: Seeds, theirs: Seeds, against: dict[str, Factor], settings: JudgeSettings) -> Measure:
     one = Quantity(mine.answering, HOME, mine.shares(), slice=mine.slice)
     other = Quantity(theirs.answering, HOME, theirs.shares(), slice=theirs.slice)
     record = slice_contrast(one, other, against, settings)

@@ -16,7 +16,7 @@ import numpy as np
 
 from veridical.judge.answering import Answering
 from veridical.judge.baselines import is_baseline
-from veridical.judge.estimate import Settings
+from veridical.judge.estimate import JudgeSettings
 from veridical.judge.generic import accuracy, how_it_answers
 from veridical.judge.measure import Measure
 from veridical.judge.policies import least, over_sets
@@ -138,7 +138,7 @@ def quantities(answering: Answering, by: Sequence[str] = ()) -> Iterator[Quantit
     yield from how_it_answers(answering)
 
 
-def records(answering: Answering, settings: Settings) -> Iterator[Measure]:
+def records(answering: Answering, settings: JudgeSettings) -> Iterator[Measure]:
     """Quantities that are not a mean over answers: matching correctness, the reference line, home advantage."""
     for seeds in every_slice(answering):
         yield from matching_correctness(seeds, settings)

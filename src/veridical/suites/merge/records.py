@@ -9,7 +9,7 @@ import numpy as np
 from veridical.items import Factor
 from veridical.judge.answering import Answering
 from veridical.judge.constant import constant_label, constant_share
-from veridical.judge.estimate import Settings
+from veridical.judge.estimate import JudgeSettings
 from veridical.judge.measure import Measure
 from veridical.stats.bootstrap import cluster_totals, percentile_interval, resampled
 from veridical.stats.interval import FEWEST_CLUSTERS, Interval, not_estimable, too_few
@@ -23,7 +23,7 @@ MATCHING = "matching_correctness"
 REFERENCE = "no interval: what variant accuracy would give if errors fell at random"
 
 
-def matching_correctness(seeds: Seeds, settings: Settings) -> Iterator[Measure]:
+def matching_correctness(seeds: Seeds, settings: JudgeSettings) -> Iterator[Measure]:
     """The threshold at which SV comes closest to seed accuracy, over the seeds of a slice that have variants.
 
     With ties, the value is the highest of them, `interval` gives the whole range, which comes first wherever it is
@@ -108,7 +108,7 @@ def withheld(answering: Answering) -> str | None:
     return f"withheld: a constant answer ({label}) is right on all variants of a seed or on none"
 
 
-def _bootstrap(seeds: Seeds, settings: Settings) -> Interval:
+def _bootstrap(seeds: Seeds, settings: JudgeSettings) -> Interval:
     """Percentile interval, seeds (or the clusters above them) resampled with their variants."""
     sample = seeds.seeds()
     if sample.units.n_clusters < 2:
@@ -128,7 +128,7 @@ def _bootstrap(seeds: Seeds, settings: Settings) -> Interval:
 
 
 def _record(
-    seeds: Seeds, settings: Settings, k: int | None, where: Mapping[str, Factor] | None = None, **more: object
+    seeds: Seeds, settings: JudgeSettings, k: int | None, where: Mapping[str, Factor] | None = None, **more: object
 ) -> Measure:
     fields: dict[str, object] = {
         **seeds.answering.key,
