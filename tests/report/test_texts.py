@@ -68,10 +68,12 @@ def test_where_test_and_interval_part_the_reason_is_given() -> None:
     assert interval.low is not None
     assert (interval.low > 0, p) == (True, 2 / 2**5)
     given = {"low": interval.low, "high": interval.high, "level": 0.95, "interval": interval.method, "p": p}
-    contrast = Measure(**KEY, measure="tbr", value=0.125, **given, null=MCNEMAR, against={"prompt": "q"})
+    contrast = Measure(
+        **KEY, measure="tbr", value=0.125, **given, null=MCNEMAR, test="mcnemar_exact", against={"prompt": "q"}
+    )
     assert "lies beside 0 and p is .062: McNemar's test is exact" in disagreement(contrast)
     assert disagreement(contrast.model_copy(update={"p": 0.04})) == ""
-    assert disagreement(contrast.model_copy(update={"null": f"{MCNEMAR} (Holm over 4 contrasts)"})) == ""
+    assert disagreement(contrast.model_copy(update={"adjusted": "holm"})) == ""
 
 
 def test_estimate_without_interval_is_the_value_alone() -> None:

@@ -57,7 +57,7 @@ def with_holm(family: Sequence[Measure]) -> list[Measure]:
         result.append(record)
         if id(record) in adjusted:
             null = f"{record.null} (Holm over {len(tested)} contrasts)"
-            result.append(record.model_copy(update={"p": adjusted[id(record)], "null": null}))
+            result.append(record.model_copy(update={"p": adjusted[id(record)], "null": null, "adjusted": "holm"}))
     return result
 
 

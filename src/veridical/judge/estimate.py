@@ -70,19 +70,20 @@ def contrast(one: Quantity, other: Quantity, against: Mapping[str, Factor], sett
     if one.proportion:
         table = _paired_counts(one.plus, other.plus)
         interval = newcombe_paired(*table, settings.level)
-        p, null = mcnemar_exact(table[1], table[2]), MCNEMAR
+        p, null, test = mcnemar_exact(table[1], table[2]), MCNEMAR, "mcnemar_exact"
     else:
         terms = (*one.terms, *(Term(t.values, t.units, -t.weight) for t in other.terms))
         interval, inverted = bootstrap_test(terms, rng, settings.draws, settings.level)
         flips = cluster_contributions(terms)
         if len(one.terms) > 1 and inverted is not None:
-            p, null = max(inverted, _least_p(flips, settings.draws)), INVERTED
+            p, null, test = max(inverted, _least_p(flips, settings.draws)), INVERTED, "bootstrap_inverted"
         else:
-            p, null = max(sign_flip_p(flips, rng, settings.draws), _least_p(flips, settings.draws)), SIGN_FLIP
+            p = max(sign_flip_p(flips, rng, settings.draws), _least_p(flips, settings.draws))
+            null, test = SIGN_FLIP, "sign_flip"
     (low, high), (other_low, other_high) = one.range(), other.range()
     record = _record(one, one.value - other.value, interval, (low - other_high, high - other_low))
     statuses = both_statuses(record.statuses, other.statuses())
-    update = {"against": dict(against), "paired": True, "p": p, "null": null, "statuses": statuses}
+    update = {"against": dict(against), "paired": True, "p": p, "null": null, "test": test, "statuses": statuses}
     return record.model_copy(update=update)
 
 
@@ -112,6 +113,7 @@ def slice_contrast(one: Quantity, other: Quantity, against: Mapping[str, Factor]
     if one.plus.proportion and other.plus.proportion and not shared:
         update["p"] = fisher_exact((one.plus.successes, other.plus.successes), (len(one.plus), len(other.plus)))
         update["null"] = FISHER
+        update["test"] = "fisher_exact"
     return record.model_copy(update=update)
 
 
@@ -169,6 +171,7 @@ def _record(quantity: Quantity, value: float, interval: Interval, bounds: tuple[
         high=interval.high,
         level=interval.level,
         interval=interval.method,
+        reason=interval.reason,
         bound_low=bounds[0],
         bound_high=bounds[1],
         n_sets=quantity.n_sets,

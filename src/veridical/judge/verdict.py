@@ -14,7 +14,6 @@ from veridical.items import Factor
 from veridical.judge.baselines import CHANCE
 from veridical.judge.constant import constant_label
 from veridical.judge.measure import Measure
-from veridical.stats.interval import TOO_FEW
 from veridical.wording import decimals_of, percent, percentage, signed
 
 FEWEST_ANSWERS = 20
@@ -88,7 +87,7 @@ def rate(measure: Measure) -> str:
 
 
 def _no_interval(measure: Measure) -> str:
-    return "too few sets for an interval" if (measure.interval or "").startswith(TOO_FEW) else "no interval"
+    return "too few sets for an interval" if measure.reason == "too_few_units" else "no interval"
 
 
 def interval_ends(measure: Measure, of: str = "") -> str:

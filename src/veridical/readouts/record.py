@@ -98,7 +98,8 @@ class ReadoutRecord(Frozen):
             # With sets of another kind the value is another, and its null was not drawn.
             same = measure.value is not None and abs(measure.value - null.observed) < 1e-9
             if same and (null.answerer, null.input, null.measure) == (measure.answerer, measure.input, measure.measure):
-                return measure.model_copy(update={"p": null.p, "null": self.null_text.format(draws=null.draws)})
+                text = self.null_text.format(draws=null.draws)
+                return measure.model_copy(update={"p": null.p, "null": text, "test": "permutation"})
         return measure
 
     def own_measures(self, model: str) -> list[Measure]:

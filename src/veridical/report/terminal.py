@@ -160,7 +160,7 @@ def _generic(results: Results, width: int) -> Iterable[RenderableType]:
         cells = (name, what, estimate(measure), str(measure.n_sets), str(not_ok(measure.statuses)))
         table.add_row(*cells, style="dim" if answering.reference else None)
     yield table
-    if few := max((m.n_sets for _, m in shown if (m.interval or "").startswith(TOO_FEW)), default=0):
+    if few := max((m.n_sets for _, m in shown if m.reason == "too_few_units"), default=0):
         yield Text(f"{TOO_FEW[0].upper()}{TOO_FEW[1:]}: up to {few}, and {FEWEST_CLUSTERS} are needed.")
     if len(shown) < len(rows):
         yield Text(f"{len(rows) - len(shown)} measures by slice are in the page.", style="dim")

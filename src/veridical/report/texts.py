@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -87,18 +86,14 @@ def interval(measure: Measure) -> str:
     return span(measure.low, measure.high, _decimals(measure))
 
 
-_TIED = re.compile(r"; tied from (\d\.\d\d) to ")
-"""How the interval of matching correctness tells of a tie; the value is its other end."""
-
-
 def point(measure: Measure | None) -> str:
     """The value alone: `.47`; a difference carries its sign, and before a tied value stands the tie's other end."""
     if measure is None:
         return MISSING
     if is_difference(measure):
         return signed(measure.value, _decimals(measure))
-    tied = _TIED.search(measure.interval or "")
-    return (f"{number(float(tied[1]))}–" if tied else "") + number(measure.value, _decimals(measure))
+    tied = f"{number(measure.tied[0])}–" if measure.tied else ""
+    return tied + number(measure.value, _decimals(measure))
 
 
 def _decimals(measure: Measure) -> int:
@@ -113,13 +108,13 @@ def disagreement(measure: Measure | None) -> str:
     """
     if measure is None or measure.p is None or measure.low is None or measure.high is None or measure.level is None:
         return ""
-    if not is_difference(measure) or "Holm" in str(measure.null):
+    if not is_difference(measure) or measure.adjusted:
         return ""
     beside = measure.low > 0 or measure.high < 0
     if beside == (measure.p <= 1 - measure.level + 1e-9):
         return ""
     where = "lies beside 0" if beside else "holds 0"
-    test, kind = _TESTS.get((measure.null or "").rpartition("(")[2].rstrip(")"), ("the test", "of another kind"))
+    test, kind = _TESTS.get(measure.test or "", ("the test", "of another kind"))
     return (
         f"the interval ({measure.interval}) {where} and p is {p_value(measure.p)}: {test} is {kind}, the interval an "
         "approximation, so near the level the two can part; go by the test"
@@ -127,12 +122,12 @@ def disagreement(measure: Measure | None) -> str:
 
 
 _TESTS: Mapping[str, tuple[str, str]] = {
-    "McNemar exact": ("McNemar's test", "exact"),
-    "Fisher exact": ("Fisher's test", "exact"),
-    "sign flip": ("the sign-flip test", "exact where the two sides can be exchanged"),
-    "bootstrap interval inverted": ("the test", "held back where so few sets differ that their signs show no more"),
+    "mcnemar_exact": ("McNemar's test", "exact"),
+    "fisher_exact": ("Fisher's test", "exact"),
+    "sign_flip": ("the sign-flip test", "exact where the two sides can be exchanged"),
+    "bootstrap_inverted": ("the test", "held back where so few sets differ that their signs show no more"),
 }
-"""What stands in the brackets of a null to the test's name and kind."""
+"""A test's name and kind in words."""
 
 
 def is_difference(measure: Measure) -> bool:

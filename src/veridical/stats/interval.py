@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 NOT_ESTIMABLE = "not estimable: fewer than two independent units"
 TOO_FEW = "too few sets for an interval"
@@ -12,18 +13,23 @@ four items cover as little as .77 with 4 to 8 sets, .88 to .93 with 10 and .91 t
 (`benchmarks/few_sets.py`): fewer than ten would give a narrow interval that is often wrong."""
 
 
+Reason = Literal["fewer_than_two_units", "too_few_units", "degenerate"]
+"""Why there is no interval."""
+
+
 @dataclass(frozen=True, slots=True)
 class Interval:
     """`[low, high]` at `level` by `method`; both ends are None where there is no interval.
 
-    Then `method` says why: too few independent units, or a resampling whose interval has no width. An
-    interval [x, x] would claim a certainty that a finite sample cannot give, so it is never made.
+    Then `reason` says why, and `method` says it in words: too few independent units, or a resampling whose interval
+    has no width. An interval [x, x] would claim a certainty that a finite sample cannot give, so it is never made.
     """
 
     low: float | None
     high: float | None
     level: float
     method: str
+    reason: Reason | None = None
 
     def __post_init__(self) -> None:
         if (self.low is None) != (self.high is None):
@@ -37,14 +43,15 @@ class Interval:
 
 
 def not_estimable(level: float) -> Interval:
-    return Interval(None, None, level, NOT_ESTIMABLE)
+    """For fewer than two independent units."""
+    return Interval(None, None, level, NOT_ESTIMABLE, "fewer_than_two_units")
 
 
 def too_few(n: int, level: float) -> Interval:
     """For a resampling of `n` units, fewer than `FEWEST_CLUSTERS`."""
-    return Interval(None, None, level, f"{TOO_FEW}: {n}, and {FEWEST_CLUSTERS} are needed")
+    return Interval(None, None, level, f"{TOO_FEW}: {n}, and {FEWEST_CLUSTERS} are needed", "too_few_units")
 
 
 def degenerate(level: float, method: str) -> Interval:
     """For a resampling that gives the same value at both ends."""
-    return Interval(None, None, level, f"{method}: degenerate")
+    return Interval(None, None, level, f"{method}: degenerate", "degenerate")

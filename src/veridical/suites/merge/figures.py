@@ -114,11 +114,10 @@ def _seeds(results: Results, answering: AnsweringKey) -> Measure | None:
 def _match(results: Results, answering: AnsweringKey) -> list[Row]:
     """Matching correctness at the height of seed accuracy, none where it is withheld."""
     highest = results.get(answering, "matching_correctness")
-    lowest = results.get(answering, "matching_correctness", tied="lowest")
     seeds = _seeds(results, answering)
     if highest is None or highest.value is None or seeds is None or seeds.value is None:
         return []
-    start = highest.value if lowest is None or lowest.value is None else lowest.value
+    start = highest.tied[0] if highest.tied else highest.value
     return [
         {
             "series": results.name(answering, model=True),
@@ -133,11 +132,12 @@ def _match(results: Results, answering: AnsweringKey) -> list[Row]:
 
 
 def _withheld(results: Results, answering: AnsweringKey) -> str:
+    """Who has no matching correctness and why; empty where there is one."""
     found = results.get(answering, "matching_correctness")
     if found is None or found.value is not None:
         return ""
-    reason = (found.interval or "").removeprefix("withheld: ").partition(" is right")[0]
-    return f"{results.name(answering, model=True)} ({reason})" if reason else results.name(answering, model=True)
+    name = results.name(answering, model=True)
+    return f"{name} ({found.withheld})" if found.withheld else name
 
 
 def word_class_chart(results: Results, _: Mapping[str, int] | None = None) -> Row | None:

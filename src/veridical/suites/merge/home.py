@@ -77,4 +77,4 @@ def _less(mine: Seeds, theirs: Seeds, against: dict[str, Factor], settings: Judg
     rng = settings.generator("sign flip", sorted(mine.answering.key.items()), HOME, sorted(against.items()))
     terms = (one.plus.term(), other.plus.term(-1.0))
     p = sign_flip_p(cluster_contributions(terms), rng, settings.draws)
-    return record.model_copy(update={"slice": dict(mine.slice), "p": p, "null": SIGN_FLIP})
+    return record.model_copy(update={"slice": dict(mine.slice), "p": p, "null": SIGN_FLIP, "test": "sign_flip"})

@@ -20,6 +20,8 @@ from veridical.suites.merge.seeds import Seeds
 
 MATCHING = "matching_correctness"
 
+NOTHING = "nothing was answered"
+
 REFERENCE = "no interval: what variant accuracy would give if errors fell at random"
 
 
@@ -34,7 +36,8 @@ def matching_correctness(seeds: Seeds, settings: JudgeSettings) -> Iterator[Meas
     answering = seeds.answering
     reason = withheld(answering)
     if reason is not None:
-        yield _record(seeds, settings, None, interval=reason)
+        why = "" if reason == NOTHING else " is right on all variants of a seed or on none"
+        yield _record(seeds, settings, None, interval=f"withheld: {reason}{why}", withheld=reason)
         return
     right = int(seeds.seed_right.value.sum())
     found = match(seeds.curve(seeds.right.value), right)
@@ -51,6 +54,8 @@ def matching_correctness(seeds: Seeds, settings: JudgeSettings) -> Iterator[Meas
         high=interval.high,
         level=interval.level,
         interval=interval.method + tied,
+        reason=interval.reason,
+        tied=(found.lowest / STEPS, found.highest / STEPS) if tied else None,
         bound_low=least / STEPS,
         bound_high=greatest / STEPS,
     )
@@ -93,7 +98,7 @@ def withheld(answering: Answering) -> str | None:
     """Why an answering has no matching correctness, None where it has one."""
     share = constant_share(answering)
     if share is None:
-        return "withheld: nothing was answered"
+        return NOTHING
     record = Measure(
         **answering.key,
         measure=share.measure,
@@ -105,7 +110,7 @@ def withheld(answering: Answering) -> str | None:
     label = constant_label(record)
     if label is None:
         return None
-    return f"withheld: a constant answer ({label}) is right on all variants of a seed or on none"
+    return f"a constant answer ({label})"
 
 
 def _bootstrap(seeds: Seeds, settings: JudgeSettings) -> Interval:
