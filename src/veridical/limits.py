@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from veridical.errors import UserError
-from veridical.items import Grouping, Places, Suite, digest
+from veridical.items import Grouping, Places, Suite, canonical_list, text_digest
 
 
 def take_sets(grouping: Grouping, limit: int, seed: int) -> list[str]:
@@ -25,7 +25,7 @@ def _taken(places: Places, limit: int, seed: int) -> list[str]:
     shapes: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for name, found in members.items():
         roles = tuple(sorted(role for _, role in found))
-        rank = digest([seed, sorted(item for item, _ in found)])
+        rank = text_digest(f"[{seed},{canonical_list(sorted(item for item, _ in found))}]")
         shapes.setdefault(roles, []).append((rank, name))
     columns = [sorted(shapes[roles]) for roles in sorted(shapes)]
     longest = max((len(column) for column in columns), default=0)

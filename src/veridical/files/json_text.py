@@ -47,7 +47,7 @@ def parse_json(text: str) -> Any:
         value = _DECODER.decode(text)
     except RecursionError as error:
         raise JSONContentError("nested too deeply") from error
-    if not _is_flat(value):
+    if not _is_flat(value, ascii_alone=text.isascii() and "\\u" not in text):
         for fault in _faults(value):
             raise fault
     return value
@@ -90,10 +90,15 @@ def _float(digits: str) -> float | _Refused:
     return number if math.isfinite(number) else _Refused(f"{digits} is too large a number")
 
 
-def _is_flat(value: Any) -> bool:
-    """Whether a value is an object of ASCII texts, numbers and truth values: most rows are, and have no fault."""
+def _is_flat(value: Any, ascii_alone: bool) -> bool:
+    """Whether a value is an object of ASCII texts, numbers and truth values: most rows are, and have no fault.
+
+    `ascii_alone` is whether every text in it is known to be ASCII.
+    """
     if type(value) is not dict:
         return False
+    if ascii_alone:
+        return _SIMPLE.issuperset(map(type, value.values()))
     for key, part in value.items():
         if not (key.isascii() and (part.isascii() if type(part) is str else type(part) in _PLAIN)):
             return False
@@ -101,6 +106,7 @@ def _is_flat(value: Any) -> bool:
 
 
 _PLAIN = frozenset((int, float, bool, type(None)))
+_SIMPLE = _PLAIN | {str}
 
 
 def _faults(value: Any) -> Iterator[JSONContentError]:

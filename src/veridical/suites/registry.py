@@ -7,7 +7,7 @@ is a path, or looks like one, is a suite file.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -94,8 +94,8 @@ for _name, _where in (*SHARED_MEASURES.items(), *((s.name, s.measures) for s in 
     register(_name, _where)
 
 
-def benchmarks() -> dict[str, Task]:
-    """The definitions of benchmarks, whose data are the user's copy."""
+def benchmarks() -> Mapping[str, Task]:
+    """The definitions of benchmarks, whose data are the user's copy; a look-up imports the one that is asked for."""
     from veridical.suites.commonsense.catalogue import TASKS
 
     return TASKS

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import ValidationError
 
-from veridical.items import Choice, Factor, Grouping, Item, Member, Suite, digest
+from veridical.items import Choice, Factor, Grouping, Item, Member, Suite, canonical, canonical_list, text_digest
 from veridical.prompts.template import Prompt
 from veridical.suites.commonsense.row import Row, RowError
 from veridical.suites.commonsense.task import Gold, Sets, Task, text
@@ -129,9 +129,8 @@ def _contradictions(items: Sequence[Asked]) -> list[tuple[Asked, Asked]]:
     earlier: dict[object, Asked] = {}
     found = []
     for one in items:
-        fields, choices = one.draft.fields.items(), one.draft.choices
-        texts = tuple(sorted((option.context or "", option.continuation) for option in choices))
-        first = earlier.setdefault((*fields, texts), one)
+        texts = sorted([(option.context or "", option.continuation) for option in one.draft.choices])
+        first = earlier.setdefault((*one.draft.fields.items(), *texts), one)
         if first is not one and _gold_texts(first.draft).isdisjoint(_gold_texts(one.draft)):
             found.append((first, one))
     return found
@@ -154,7 +153,7 @@ def _together(rows: Sequence[Asked]) -> Asked:
         tuple({place[0]: place for one in reversed(rows) for place in one.places[number]}.values())[::-1]
         for number in range(len(first.places))
     )
-    return replace(first, draft=replace(first.draft, factors=agreed), places=places)
+    return replace(first, draft=first.draft.with_factors(agreed), places=places)
 
 
 def suite_of(task: Task, asked: Sequence[Asked], *, drafted: bool = False) -> Suite:
@@ -251,8 +250,8 @@ def _factors(task: Task, row: Row) -> dict[str, Factor]:
 def _order_of(choices: Sequence[str | Choice]) -> list[int]:
     """An order of the choices that depends on their texts and not on where they stood."""
     texts = [choice if isinstance(choice, str) else f"{choice.context}{choice.continuation}" for choice in choices]
-    together = sorted(texts)
-    ranks = [digest([text, together]) for text in texts]
+    together = canonical_list(sorted(texts))
+    ranks = [text_digest(f"[{canonical(text)},{together}]") for text in texts]
     return sorted(range(len(texts)), key=ranks.__getitem__)
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from veridical.errors import UserError
 from veridical.files.binary_file import read_bytes
 from veridical.files.text_file import decoded
-from veridical.suites.commonsense.row import Row
 
 DELIMITERS = ",\t;|"
 FALLBACK = "cp1252"
@@ -21,8 +20,10 @@ _NAMES_IT = "sep="
 """What spreadsheet programs put before the header to name the delimiter."""
 
 
-def read_table(path: Path, usual: str, notes: list[str]) -> Iterator[Row]:
-    """The rows under the header, blank ones left out. `usual` is the delimiter that the file's name stands for.
+def read_table(path: Path, usual: str, notes: list[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """The rows under the header with their places, blank ones left out.
+
+    `usual` is the delimiter that the file's name stands for.
 
     The delimiter is what a line `sep=;` names, else whichever gives the header most columns. What is worth knowing of
     how the file was read is added to `notes`. Raises UserError where it is not such a table.
@@ -44,7 +45,7 @@ def read_table(path: Path, usual: str, notes: list[str]) -> Iterator[Row]:
                 continue
             if len(cells) != len(header):
                 raise UserError(f"{path}, line {lines.line_num}: {len(cells)} cells for {len(header)} columns")
-            yield Row(dict(zip(header, cells, strict=True)), str(path), f"line {lines.line_num}")
+            yield f"line {lines.line_num}", dict(zip(header, cells, strict=True))
     except csv.Error as error:
         raise UserError(f"{path}, line {lines.line_num}: {error}; is a quotation mark left open?") from error
     except StopIteration as error:

@@ -75,6 +75,9 @@ class Row:
 
     def text(self, field: str) -> str:
         """The field as text, a number as it is written. Raises RowError where it is missing, blank or a list."""
+        value = self.values.get(field)
+        if isinstance(value, str) and value and not value.isspace():
+            return value
         value = self.value(field)
         if isinstance(value, str):
             return value
@@ -84,6 +87,9 @@ class Row:
 
     def maybe(self, field: str) -> str:
         """The field as text; empty where it is missing or blank."""
+        value = self.values.get(field)
+        if isinstance(value, str):
+            return "" if is_blank(value) else value
         return self.text(field) if self.has(field) else ""
 
     def texts(self, field: str) -> tuple[str, ...]:

@@ -16,7 +16,9 @@ from veridical.files.text_file import read_text
 from veridical.suites.commonsense.delimited import read_table
 from veridical.suites.commonsense.row import Row
 
-Reader = Callable[[Path, list[str]], Iterator[Row]]
+Record = tuple[str, Mapping[str, Any]]
+"""Where a record is in its file, and its values by field."""
+Reader = Callable[[Path, list[str]], Iterator[Record]]
 _ARROW_FILE = b"ARROW1"
 
 
@@ -32,10 +34,9 @@ def read_rows(path: Path, notes: list[str] | None = None) -> list[Row]:
     if reader is None:
         kinds = f"{', '.join(FORMATS)}, and these compressed ({', '.join(ENDINGS)})"
         raise UserError(f"{path}: unknown kind of file {ending!r}; these are read: {kinds}")
-    rows = [
-        Row(row.values, row.source, row.place, number)
-        for number, row in enumerate(reader(path, [] if notes is None else notes))
-    ]
+    source = str(path)
+    records = reader(path, [] if notes is None else notes)
+    rows = [Row(values, source, place, number) for number, (place, values) in enumerate(records)]
     if not rows:
         raise UserError(f"{path}: no rows")
     return rows
@@ -73,23 +74,23 @@ def with_values(rows: Sequence[Row], path: Path, field: str) -> list[Row]:
     ]
 
 
-def _json_lines(path: Path, notes: list[str]) -> Iterator[Row]:
+def _json_lines(path: Path, notes: list[str]) -> Iterator[Record]:
     text = read_text(path)
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     for number, line in lines:
         last = number == lines[-1][0] and number > 1 and not text.endswith("\n")
         values = _parsed(path, line, f"line {number}", " (the last line: is the file cut off?)" if last else "")
-        yield _row(path, values, f"line {number}")
+        yield _record(path, values, f"line {number}")
 
 
-def _json(path: Path, notes: list[str]) -> Iterator[Row]:
+def _json(path: Path, notes: list[str]) -> Iterator[Record]:
     text = read_text(path)
     lines = text.lstrip().split("\n", 2)
     if len(lines) > 1 and lines[0].startswith("{") and _is_object(lines[0]) and lines[1].lstrip().startswith("{"):
         yield from _json_lines(path, notes)  # JSON Lines by another name
         return
     for name, values in _records(_parsed(path, text, "the file", "")):
-        yield _row(path, values, f"record {name}")
+        yield _record(path, values, f"record {name}")
 
 
 def _records(document: Any) -> Iterator[tuple[object, Any]]:
@@ -121,10 +122,10 @@ def _parsed(path: Path, text: str, where: str, advice: str) -> Any:
         raise UserError(f"{path}, {where}, field {place(error.path)!r}: {error}") from error
 
 
-def _row(path: Path, values: Any, where: str) -> Row:
+def _record(path: Path, values: Any, where: str) -> Record:
     if not isinstance(values, dict):
         raise UserError(f"{path}, {where}: an object with fields is needed, this is {kind(values)}")
-    return Row(values, str(path), where)
+    return where, values
 
 
 def _separated(usual: str) -> Reader:
@@ -132,7 +133,7 @@ def _separated(usual: str) -> Reader:
 
 
 def _columnar(name: str, reader: str) -> Reader:
-    def read(path: Path, notes: list[str]) -> Iterator[Row]:
+    def read(path: Path, notes: list[str]) -> Iterator[Record]:
         import polars as pl
 
         data = read_bytes(path)
@@ -143,7 +144,7 @@ def _columnar(name: str, reader: str) -> Reader:
         except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             message = (str(error).splitlines() or [type(error).__name__])[0]
             raise UserError(f"{path}: not {name}, or cut off: {message}") from error
-        yield from rows_of(frame.iter_rows(named=True), str(path))
+        yield from ((f"row {number}", values) for number, values in enumerate(frame.iter_rows(named=True), 1))
 
     return read
 
