@@ -25,7 +25,7 @@ def constant_share(answering: Answering) -> Quantity | None:
     suite names first.
     """
     table = answering.table
-    given = answering.label[0][answering.answered]
+    given = answering.label[0][answering.label[0] >= 0]
     if len(given) == 0:
         return None
     counts = np.bincount(given, minlength=len(table.labels)).astype(np.int64)
