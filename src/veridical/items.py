@@ -108,6 +108,7 @@ class Item(Frozen):
 
     @property
     def labels(self) -> tuple[str, ...]:
+        """Labels of the choices, in the order of the choices."""
         return tuple(choice.label for choice in self.choices)
 
     @model_validator(mode="after")
@@ -315,6 +316,7 @@ class Suite(Frozen):
 
     @cached_property
     def by_id(self) -> Mapping[str, Item]:
+        """The items by their ids."""
         return {item.id: item for item in self.items}
 
     def narrowed(self, kept: Collection[str]) -> Suite:

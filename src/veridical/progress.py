@@ -34,10 +34,11 @@ class Silent:
     """Tells nothing."""
 
     def say(self, message: str) -> None:
-        pass
+        """Show nothing."""
 
     @contextlib.contextmanager
     def steps(self, what: str, total: int) -> Iterator[Callable[[], None]]:
+        """Count nothing; the function that it gives may be called any number of times."""
         yield lambda: None
 
 
@@ -59,10 +60,12 @@ class Terminal:
         self._console = console
 
     def say(self, message: str) -> None:
+        """Print one line, with control characters made visible."""
         self._console.print(printable(message), markup=False, highlight=False, soft_wrap=True)
 
     @contextlib.contextmanager
     def steps(self, what: str, total: int) -> Iterator[Callable[[], None]]:
+        """Show a bar in a terminal, and a line now and then elsewhere; call what the context gives after each step."""
         with self._bar(what, total) if self._console.is_terminal else self._lines(what, total) as step:
             yield step
 

@@ -102,6 +102,7 @@ class Prefix:
 
     @property
     def n_tokens(self) -> int:
+        """Number of tokens in the prefix; 0 when nothing is cached."""
         return self.keys[0].shape[2] if self.keys else 0
 
     def take(self, layer: int, key: torch.Tensor, value: torch.Tensor, shared: States | None) -> None:
@@ -171,6 +172,8 @@ class PackedLayout:
     def attend(
         self, layer: int, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scale: float | None
     ) -> torch.Tensor:
+        """Attention output of one layer, [cells, heads, head size], each token attending to what the layout lets it
+        see."""
         shared = (self.prefix.keys[layer], self.prefix.values[layer]) if self.prefix.n_tokens else None
         if self.keep is not None:
             self.keep.take(layer, key, value, shared)

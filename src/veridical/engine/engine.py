@@ -79,6 +79,7 @@ class Engine:
 
     @property
     def name(self) -> str:
+        """The engine's path and version as stored in a model's fingerprint: `packed/1`, say."""
         return f"{self.path}/{VERSION}"
 
     @property

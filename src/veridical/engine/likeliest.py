@@ -30,6 +30,7 @@ class Likeliest(HiddenStates):
         self._best: list[list[int]] = [[] for _ in sequences]
 
     def begin(self, sequences: Sequence[int]) -> None:
+        """Forget what was taken of these sequences: they are about to run, perhaps again."""
         for sequence in sequences:
             self._best[sequence].clear()
 

@@ -25,6 +25,7 @@ class Slots:
 
     @property
     def free(self) -> int:
+        """Number of sequences that can still be taken in."""
         return self._n_slots - self.n
 
     def enter(self, keys: list[torch.Tensor], values: list[torch.Tensor]) -> int:
@@ -75,6 +76,8 @@ class SlotLayout:
     def attend(
         self, layer: int, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scale: float | None
     ) -> torch.Tensor:
+        """Attention output of one layer for the new token of each slot; the token's key and value are stored in its
+        slot."""
         n, heads, size = len(self.rows), query.shape[1], query.shape[3]
         kv_heads = key.shape[1]
         keys, values = self.slots.keys[layer][:n], self.slots.values[layer][:n]

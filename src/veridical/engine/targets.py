@@ -14,10 +14,12 @@ class Scored(Protocol):
     """A context and the continuation to score, as token ids; neither is empty."""
 
     @property
-    def context(self) -> tuple[int, ...]: ...
+    def context(self) -> tuple[int, ...]:
+        """Token ids before the continuation."""
 
     @property
-    def continuation(self) -> tuple[int, ...]: ...
+    def continuation(self) -> tuple[int, ...]:
+        """Token ids to be scored."""
 
 
 def run_tokens(sequence: Scored) -> tuple[int, ...]:

@@ -28,6 +28,7 @@ class Segment:
 
     @property
     def end(self) -> int:
+        """Position in the sequence just after the segment's last token."""
         return self.start + len(self.tokens)
 
 

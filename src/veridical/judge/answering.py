@@ -53,6 +53,7 @@ class Answering:
 
     @property
     def answered(self) -> Bools:
+        """Whether each item got a valid answer in the first order of the labels, (items,)."""
         answered: Bools = self.status[0] == _OK
         return answered
 
@@ -92,10 +93,12 @@ class Answering:
 
     @property
     def has_probabilities(self) -> bool:
+        """Whether the choices were scored, so that probabilities of labels are known."""
         return len(self._probabilities[0]) > 0
 
     @property
     def has_label_mass(self) -> bool:
+        """Whether any response has a probability of all labels together."""
         return bool(self.rows["label_mass"].is_finite().any())
 
     def statuses(self, items: Ints, *, every_order: bool = False) -> dict[str, int]:

@@ -24,6 +24,7 @@ CHANCE = "chance"
 
 
 def is_baseline(answerer: str) -> bool:
+    """Whether an answerer is the majority, chance or constant baseline and not a model."""
     return answerer in (MAJORITY, CHANCE) or answerer.startswith(ALWAYS)
 
 

@@ -30,10 +30,12 @@ class UniformGuess(Answering):
     """An answering whose values are the probabilities that a uniform guess is right, or says a label."""
 
     def right(self) -> Bounded:
+        """Probability that a uniform guess is a gold label, (items,); the bounds equal the value."""
         table = self.table
         return _exact(table.n_gold / np.maximum(table.n_choices, 1))
 
     def says(self, label: str) -> Bounded:
+        """Probability that a uniform guess is `label`, (items,); 0 where the item does not offer it."""
         table = self.table
         return _exact(table.offers(label) / np.maximum(table.n_choices, 1))
 

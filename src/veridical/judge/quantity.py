@@ -31,6 +31,7 @@ class Sample:
         return len(self.units)
 
     def term(self, weight: float = 1.0) -> Term:
+        """The sample as one weighted term of a statistic."""
         return Term(self.values.value, self.units, weight)
 
     @property
@@ -40,6 +41,7 @@ class Sample:
 
     @property
     def successes(self) -> int:
+        """Number of rows whose value is 1; for binary samples."""
         return round(float(self.values.value.sum()))
 
 
@@ -78,14 +80,17 @@ class Quantity:
 
     @property
     def samples(self) -> tuple[Sample, ...]:
+        """The samples whose means the quantity is made of."""
         return tuple(sample for _, sample in self.weighted)
 
     @property
     def terms(self) -> tuple[Term, ...]:
+        """The samples as weighted terms, in the order of `samples`."""
         return tuple(sample.term(weight) for weight, sample in self.weighted)
 
     @property
     def value(self) -> float:
+        """The point estimate: the weighted sum of the samples' means."""
         return sum(term.weight * term.mean for term in self.terms)
 
     def range(self) -> tuple[float, float]:
@@ -100,13 +105,16 @@ class Quantity:
 
     @cached_property
     def items(self) -> Ints:
+        """Positions in the suite of all items that enter, each once."""
         return distinct(np.concatenate([sample.items for sample in self.samples]))
 
     @property
     def n_sets(self) -> int:
+        """Number of distinct item sets that enter."""
         return len(distinct(np.concatenate([sample.units.sets for sample in self.samples])))
 
     def statuses(self) -> dict[str, int]:
+        """Number of responses by status, over the items that enter."""
         return self.answering.statuses(self.items, every_order=self.every_order)
 
 

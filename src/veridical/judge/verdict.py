@@ -42,6 +42,7 @@ class MeasureIndex:
     levels: tuple[Measure, ...] = ()
 
     def get(self, name: str, **where: Factor) -> Measure | None:
+        """The measure of that name with exactly that slice, or None."""
         for measure in self.measures:
             if measure.measure == name and dict(measure.slice) == where:
                 return measure
@@ -99,6 +100,7 @@ def interval_ends(measure: Measure, of: str = "") -> str:
 
 
 def difference(measure: Measure) -> str:
+    """A difference with its sign and its interval, as text."""
     # A gap is one side less another, whatever its record is of.
     decimals = decimals_of(measure.low, measure.high, difference=True)
     value = signed(measure.value, decimals)
@@ -108,6 +110,7 @@ def difference(measure: Measure) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
+    """`a`, `a and b` or `a, b and c`; `names` is not empty."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 

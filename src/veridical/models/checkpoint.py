@@ -54,6 +54,7 @@ class Checkpoint:
 
     @property
     def classifies(self) -> bool:
+        """Whether the model is a sequence classifier rather than a language model."""
         return classifies(self.model.config.architectures or ())
 
 

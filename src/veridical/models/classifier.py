@@ -95,14 +95,17 @@ class SequenceClassifier:
 
     @property
     def name(self) -> str:
+        """The model as the user spelt it."""
         return self._name
 
     @property
     def fingerprint(self) -> Fingerprint:
+        """What the model's answers depend on: weights, tokenizer, precision, engine."""
         return self._fingerprint
 
     @property
     def n_parameters(self) -> int | None:
+        """Number of parameters, None where it is not known."""
         return int(self.model.num_parameters())
 
     def prepare(self, query: Query, settings: GenerationSettings | None = None) -> Request:
@@ -116,6 +119,7 @@ class SequenceClassifier:
         )
 
     def answer(self, requests: Iterable[Request]) -> Iterator[tuple[int, Outcome]]:
+        """Log-probabilities of the classes for each request; requests with equal tokens are computed once."""
         waiting: dict[Pair, list[tuple[int, Request]]] = {}
         for index, request in enumerate(requests):
             tokens, segments = request.sequences[0].context, request.sequences[0].segments

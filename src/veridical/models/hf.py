@@ -93,10 +93,12 @@ class HuggingFaceModel:
 
     @property
     def name(self) -> str:
+        """The model as the user spelt it."""
         return self._name
 
     @property
     def fingerprint(self) -> Fingerprint:
+        """What the model's answers depend on: weights, tokenizer, template, precision, engine."""
         return self._fingerprint
 
     @property
@@ -106,6 +108,7 @@ class HuggingFaceModel:
 
     @property
     def n_parameters(self) -> int | None:
+        """Number of parameters, None where it is not known."""
         return int(self.engine.model.num_parameters())
 
     def probe(self) -> Probes:
@@ -137,6 +140,7 @@ class HuggingFaceModel:
         return self._known(Request(sequences, tuple(alone) if query.unconditional else (), notes=notes))
 
     def answer(self, requests: Iterable[Request]) -> Iterator[tuple[int, Outcome]]:
+        """(position in `requests`, outcome) for every request; refused requests first, then scoring, then generation."""
         requests = list(requests)
         runnable: list[int] = []
         for index, request in enumerate(requests):
@@ -166,6 +170,8 @@ class HuggingFaceModel:
         return count
 
     def answer_and_read(self, requests: Sequence[Request], reading: RequestedStates) -> Iterator[tuple[int, Outcome]]:
+        """As `answer`, and fill in `reading.states`. Raises ValueError for requests that generate, UserError for a
+        model whose hidden states cannot be read."""
         _ = self.n_blocks  # refuses a model that cannot be read
         if any(not request.scores_choices for request in requests):
             raise ValueError("hidden states are read where choices are scored")
@@ -176,6 +182,8 @@ class HuggingFaceModel:
     def read_spans(
         self, texts: Sequence[str], spans: Sequence[tuple[int, int]], layers: Sequence[int]
     ) -> npt.NDArray[np.float32]:
+        """Mean state of each span's tokens, [texts, layers, width]. Raises UserError for an encoder-decoder and for a
+        text that is too long."""
         if self._two_sided:
             raise UserError(f"model {self.name!r} is an encoder-decoder: phrases are read of models that see one text")
         _ = self.n_blocks  # refuses a model that cannot be read

@@ -84,6 +84,7 @@ class Request:
 
     @property
     def scores_choices(self) -> bool:
+        """Whether continuations are scored; otherwise text is generated."""
         return self.settings is None
 
     def key(self, fingerprint: str, repeat: int = 0) -> str:
@@ -133,6 +134,7 @@ class Fingerprint:
 
     @property
     def digest(self) -> str:
+        """32 hexadecimal digits over all parts."""
         return digest(dict(self.parts), length=32)
 
 
@@ -155,7 +157,8 @@ class LanguageModel(Protocol):
         """The model as the user spelt it (`smollm2`, `hf/ORG/NAME`)."""
 
     @property
-    def fingerprint(self) -> Fingerprint: ...
+    def fingerprint(self) -> Fingerprint:
+        """Everything about the model that its answers depend on."""
 
     @property
     def n_parameters(self) -> int | None:
@@ -180,7 +183,8 @@ class LanguageModel(Protocol):
 class Probed(Protocol):
     """A model that can try how far its answers depend on batches and repetition."""
 
-    def probe(self) -> Probes: ...
+    def probe(self) -> Probes:
+        """Run a few prompts alone, in batches and repeatedly, and compare the results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +208,8 @@ class LoadedFromFiles(Protocol):
     """A model with local weights: it says what was found when they were read."""
 
     @property
-    def loading(self) -> LoadingNotes: ...
+    def loading(self) -> LoadingNotes:
+        """What was found when the files were read."""
 
 
 @dataclass(eq=False)
@@ -237,7 +242,8 @@ class SpanReader(Protocol):
     """A model whose hidden states can be averaged over a part of a text."""
 
     @property
-    def n_blocks(self) -> int: ...
+    def n_blocks(self) -> int:
+        """Number of blocks; layers are numbered from 0 (the embedding) to this."""
 
     def read_spans(
         self, texts: Sequence[str], spans: Sequence[tuple[int, int]], layers: Sequence[int]

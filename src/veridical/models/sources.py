@@ -41,6 +41,7 @@ class ModelSource:
 
     @property
     def path(self) -> Path:
+        """The folder or file; meaningful unless `kind` is `hub`."""
         return Path(self.location)
 
 

@@ -118,16 +118,20 @@ class SeparateEncoder(TextEncoder):
     join_policy = "separate"
 
     def context(self, rendered: Rendered) -> tuple[int, ...]:
+        """Token ids of the encoder's text, with special tokens unless the text already has them."""
         special = adds_special_tokens(rendered)
         return tuple(self.tokenizer(rendered.text, add_special_tokens=special)["input_ids"])
 
     def sequence(self, rendered: Rendered, delimiter: str, continuation: str) -> TokenSequence:
+        """The context for the encoder and the continuation for the decoder; `delimiter` is not used."""
         return self._after(self.context(rendered), continuation)
 
     def alone(self, continuation: str, delimiter: str) -> TokenSequence:
+        """The continuation after an empty text for the encoder."""
         return self._after(self.context(Rendered("")) or self._start(), continuation)
 
     def unconditional(self, sequence: TokenSequence, continuation: str, delimiter: str) -> TokenSequence:
+        """The continuation after an empty text for the encoder, for its unconditional score."""
         return self.alone(continuation, delimiter)
 
     def _after(self, context: tuple[int, ...], continuation: str) -> TokenSequence:

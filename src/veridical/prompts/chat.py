@@ -48,7 +48,8 @@ class ChatTemplate(Protocol):
     def chat_template(self) -> str | dict[str, str] | None:
         """The Jinja source, several by name, or None."""
 
-    def apply_chat_template(self, conversation: list[dict[str, str]], /, **kwargs: Any) -> Any: ...
+    def apply_chat_template(self, conversation: list[dict[str, str]], /, **kwargs: Any) -> Any:
+        """The conversation as text or token ids, as in transformers' tokenizers."""
 
 
 @dataclass(frozen=True, slots=True)

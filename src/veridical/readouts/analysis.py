@@ -100,6 +100,7 @@ class Found:
         )
 
     def stored(self, record: ReadoutRecord) -> StoredReadout:
+        """The record together with the frame of all answers."""
         return StoredReadout(record, pl.concat(self.answers))
 
 

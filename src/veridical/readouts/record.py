@@ -59,6 +59,7 @@ class Selectivity(Frozen):
 
     @property
     def value(self) -> float:
+        """The readout's score less the mean score on control tasks."""
         return self.real - self.control
 
 

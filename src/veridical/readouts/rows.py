@@ -75,6 +75,7 @@ class Rows:
 
     @cached_property
     def group_codes(self) -> Ints:
+        """The group of each row as a number from 0, (n,)."""
         return group_codes(self.groups, 1)
 
     @cached_property

@@ -63,10 +63,12 @@ class TransferTask:
 
     @property
     def n_classes(self) -> int:
+        """Number of labels in the fitted set."""
         return len(self.fitted.names)
 
     @property
     def gold(self) -> Ints:
+        """Gold labels of the judged rows as codes into the labels of the fitted set, (m,)."""
         return self.judged.named(self.fitted.names)
 
     def scores(self, answers: Ints) -> Scores:

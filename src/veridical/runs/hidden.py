@@ -28,6 +28,7 @@ class StatesKey:
     input: str
 
     def path(self, run: Path) -> Path:
+        """The file in a run's folder that holds these states."""
         # The digest tells names apart that look alike as parts of a file's name.
         names = [self.suite, self.prompt, self.input]
         return run / "hidden" / f"{'.'.join(slug(name) for name in names)}.{digest(names, 8)}.safetensors"
@@ -53,6 +54,7 @@ class Hidden:
         return frozenset(self.items[row] for row in read)
 
     def holds(self, items: Sequence[str], layers: Sequence[int]) -> bool:
+        """Whether all these items and layers are among those stored; a refused item counts as stored."""
         return set(items) <= set(self.items) and set(layers) <= set(self.layers)
 
 

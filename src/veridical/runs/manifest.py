@@ -11,10 +11,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from veridical.errors import UserError
 from veridical.files.writing import json_bytes, replace
+from veridical.items import Frozen
 from veridical.runs.provenance import Imported
 
 SCHEMA = "veridical.run/1"
@@ -22,11 +23,7 @@ NAME = "manifest.json"
 PACKAGES = ("veridical", "numpy", "scipy", "polars", "torch", "transformers", "tokenizers", "gguf")
 
 
-class Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ModelEntry(Part):
+class ModelEntry(Frozen):
     """The model: its name as the user spelt it, and what makes its answers what they are.
 
     `probes` holds the fields of `veridical.engine.probes.Probes` as found when the run was begun; None where the
@@ -50,7 +47,7 @@ class ModelEntry(Part):
         return self.model_copy(update={"warnings": tuple(dict.fromkeys((*self.warnings, *warnings)))})
 
 
-class SuiteEntry(Part):
+class SuiteEntry(Frozen):
     """A suite that the run asks; the content hash is of the whole suite, whatever part was asked.
 
     `shots` is the number of examples before each item; which they are is in the hash.
@@ -62,7 +59,7 @@ class SuiteEntry(Part):
     shots: int = 0
 
 
-class Call(Part):
+class Call(Frozen):
     """One call that asked something, so that the run can be repeated."""
 
     created: str
@@ -75,14 +72,16 @@ class Call(Part):
     packages: Mapping[str, str] = Field(default_factory=dict)
 
 
-class RunSettings(Part):
+class RunSettings(Frozen):
     """What is the same in every call of a run. `max_new_tokens` is null until something is generated."""
 
     seed: int
     max_new_tokens: int | None = None
 
 
-class Manifest(Part):
+class Manifest(Frozen):
+    """The content of `manifest.json`: model, suites, settings, calls, and where an imported run came from."""
+
     schema_: str = Field(default=SCHEMA, alias="schema")
     created: str
     model: ModelEntry
@@ -110,6 +109,7 @@ def package_versions() -> dict[str, str]:
 
 
 def is_run(folder: Path) -> bool:
+    """Whether a folder holds a manifest."""
     return (folder / NAME).is_file()
 
 
@@ -145,6 +145,7 @@ def _wrong_schema(path: Path, found: object) -> UserError:
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write the manifest, replacing the file as a whole. Raises UserError where it cannot be written."""
     replace(folder / NAME, json_bytes(manifest.model_dump(mode="json", by_alias=True)))
 
 

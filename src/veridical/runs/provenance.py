@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from veridical.items import Frozen
 
 LIKELIHOODS, ANSWERS = "log-likelihoods", "answers"
 """What says which answers are right, where it is no metric of the harness's."""
@@ -13,11 +15,7 @@ UNKNOWN = "unknown"
 """The version of a task whose log does not say it."""
 
 
-class Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class SourceFile(Part):
+class SourceFile(Frozen):
     """A file that was read: its name, size in bytes and SHA-256."""
 
     name: str
@@ -25,7 +23,7 @@ class SourceFile(Part):
     sha256: str
 
 
-class Metric(Part):
+class Metric(Frozen):
     """One metric of a task, under one way of reading the answers (a filter, a scorer).
 
     `reported` is the number in the harness's results; `own` the mean of the scores that the log gives to single
@@ -47,7 +45,7 @@ class Metric(Part):
     own_stderr: float | None = None
 
 
-class LeftOut(Part):
+class LeftOut(Frozen):
     """Something in the logs that is not in the run, and why: a file, a task, a whole evaluation, or `n` records."""
 
     what: str
@@ -55,7 +53,7 @@ class LeftOut(Part):
     n: int = 1
 
 
-class HarnessTask(Part):
+class HarnessTask(Frozen):
     """A task of the harness's that became a suite.
 
     `judged_by` is what says which answers are right: `log-likelihoods`, `answers`, or the name of a metric of the
@@ -79,7 +77,7 @@ class HarnessTask(Part):
     notices: tuple[str, ...] = ()
 
 
-class Imported(Part):
+class Imported(Frozen):
     """Where an imported run came from."""
 
     harness: str

@@ -108,6 +108,7 @@ class StoredSuite(Suite):
 
     @property
     def columns(self) -> ItemColumns:
+        """Ids, labels and gold labels of the items, without building the items."""
         return self.items.columns
 
     @cached_property
@@ -137,6 +138,7 @@ class StoredSuite(Suite):
 
     @property
     def places(self) -> Places:
+        """Sets, items, roles and clusters of the only grouping, as columns."""
         items = self.columns.ids
         if not self.set_field:
             return Places(items, items, [""] * len(items), [""] * len(items))
@@ -144,6 +146,7 @@ class StoredSuite(Suite):
         return Places([name for name, _ in held], [item for _, item in held], *([""] * len(held) for _ in range(2)))
 
     def grouping(self, name: str | None = None) -> Grouping:
+        """The only grouping. Raises KeyError for the name of another."""
         if name not in (None, self.set_field or "item"):
             raise KeyError(name)
         places = self.places

@@ -36,6 +36,7 @@ class Term:
 
     @property
     def mean(self) -> float:
+        """Mean of the values, without the weight."""
         return float(self.values.mean())
 
 

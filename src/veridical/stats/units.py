@@ -54,10 +54,12 @@ class Units:
 
     @cached_property
     def n_sets(self) -> int:
+        """Number of distinct item sets."""
         return len(distinct(self.sets))
 
     @cached_property
     def n_clusters(self) -> int:
+        """Number of distinct clusters, the units that are resampled."""
         return len(distinct(self.clusters))
 
     @property

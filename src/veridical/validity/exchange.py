@@ -30,6 +30,8 @@ class ColumnPair:
 
     @classmethod
     def of(cls, columns: Floats, baseline: Floats) -> ColumnPair:
+        """Regress two columns (rows, 2) on a baseline (rows, k) with an intercept. A column that the baseline fits
+        exactly has scale 0."""
         centred = baseline - baseline.mean(axis=0)
         scale = np.abs(centred).max(axis=0)
         design = np.column_stack([np.ones(len(columns)), centred / np.where(scale > 0, scale, 1.0)])

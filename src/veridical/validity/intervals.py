@@ -20,6 +20,7 @@ RANGE = "range over leaving each family out (no confidence interval)"
 
 
 def span(interval: Interval) -> Span:
+    """The interval in the form in which results store it."""
     return Span(low=interval.low, high=interval.high, level=interval.level, method=interval.method)
 
 
@@ -51,6 +52,7 @@ def over_families(
 
 
 def leave_one_out_range(left_out: Sequence[float] | Floats) -> Span:
+    """Least and greatest of the finite values, one for each family left out; no ends where all are equal."""
     values = np.asarray(left_out, dtype=np.float64)
     values = values[np.isfinite(values)]
     if not len(values) or values.min() == values.max():

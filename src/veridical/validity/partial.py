@@ -60,6 +60,7 @@ class Ranked:
 
     @property
     def df(self) -> int:
+        """Degrees of freedom of the partial correlation: models - 2 - controls (the families' indicators included)."""
         return degrees_of_freedom(len(self.families), self.n_controls)
 
     def left(self) -> Floats:

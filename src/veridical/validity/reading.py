@@ -39,6 +39,7 @@ class Raw:
         return self.cells.get((row, column), self.numbers[row] if self.numbers else row + 1)
 
     def place(self, row: int, column: str = "") -> str:
+        """Where a row, or its cell in a column, is in the file: `scores.csv, line 3`."""
         return f"{self.source}, {self.unit} {self.number(row, column)}"
 
     def texts(self, column: str) -> list[str]:

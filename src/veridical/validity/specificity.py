@@ -38,6 +38,7 @@ class AxisTable:
 
     @classmethod
     def of(cls, roles: Roles, values: Mapping[tuple[str, str], float]) -> AxisTable:
+        """The table of `values` by (benchmark, outcome), over those that have an axis."""
         benchmarks = [one for one in roles.predictors if roles.axes.get(one)]
         outcomes = [one for one, axis in roles.outcomes.items() if axis]
         names = sorted({*(roles.axes[one] for one in benchmarks), *(roles.outcomes[one] for one in outcomes)})

@@ -16,6 +16,7 @@ NAMED = 4
 
 
 def count_of(n: int, noun: str) -> str:
+    """`1 model`, `3 models`: the number with its noun."""
     return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
