@@ -144,7 +144,7 @@ def over_items_and_sets(answering: Answering, by: Sequence[str] = ()) -> Iterato
 
 
 def quantities(answering: Answering, by: Sequence[str] = ()) -> Iterator[Quantity]:
-    """Every quantity that any suite has: accuracy over items and sets by the factors `by`, and how the model answers."""
+    """The quantities of any suite: accuracy over items and sets by the factors `by`, and how the model answers."""
     yield from over_items_and_sets(answering, by)
     yield from how_it_answers(answering)
 

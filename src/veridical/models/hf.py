@@ -140,7 +140,7 @@ class HuggingFaceModel:
         return self._known(Request(sequences, tuple(alone) if query.unconditional else (), notes=notes))
 
     def answer(self, requests: Iterable[Request]) -> Iterator[tuple[int, Outcome]]:
-        """(position in `requests`, outcome) for every request; refused requests first, then scoring, then generation."""
+        """(position in `requests`, outcome) for each: first those refused, then scored, then generated."""
         requests = list(requests)
         runnable: list[int] = []
         for index, request in enumerate(requests):
