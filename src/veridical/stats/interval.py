@@ -39,6 +39,7 @@ class Interval:
 
     @property
     def estimable(self) -> bool:
+        """Whether there is an interval: `low` and `high` are both set or both None."""
         return self.low is not None
 
 
