@@ -204,7 +204,7 @@ from tests.runs.toy import ToyModel
 from veridical.cli import main
 from veridical.runs import store
 store.FLUSH_ANSWERS = 5
-veridical.models.load = lambda spec, **options: ToyModel(name=spec, seconds=float(sys.argv.pop()))
+veridical.models.load_with = lambda spec, settings: ToyModel(name=spec, seconds=float(sys.argv.pop()))
 sys.exit(main(sys.argv[1:-1]))
 """
 

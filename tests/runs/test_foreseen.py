@@ -10,7 +10,7 @@ import veridical
 from veridical import models
 from veridical.errors import UserError
 from veridical.judge.frame import SCHEMA
-from veridical.models import check_settings
+from veridical.models import LoadSettings
 from veridical.models.protocol import Outcome, Request
 from veridical.runs.load import open_runs
 from veridical.runs.store import read_suites
@@ -95,11 +95,11 @@ def test_lost_items_are_written_again_when_all_their_suites_are_asked(tmp_path):
 
 
 def test_a_seed_or_length_other_than_the_stored_one_is_refused_before_loading(tmp_path, monkeypatch):
-    def load(spec, **options):
+    def load(spec, settings):
         raise AssertionError("loaded")
 
     veridical.run(toy_suite(1), model=ToyModel(), mode="generate", out=tmp_path)
-    monkeypatch.setattr(models, "load", load)
+    monkeypatch.setattr(models, "load_with", load)
     for wishes, words in (({"seed": 1}, "--seed 0, not 1"), ({"max_new_tokens": 9}, "--max-new-tokens 512, not 9")):
         for model in ("hf/toys/small", ToyModel()):
             with pytest.raises(UserError, match=words):
@@ -126,7 +126,7 @@ def test_a_device_that_is_not_there_is_told_before_loading(device, words, monkey
     monkeypatch.setattr(torch.cuda, "is_available", lambda: device != "cuda")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     with pytest.raises(UserError, match=words):
-        check_settings("float32", device)
+        LoadSettings("float32", device).check()
 
 
 def test_devices_that_are_there_pass(monkeypatch):
@@ -134,7 +134,7 @@ def test_devices_that_are_there_pass(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     for device in ("auto", "cpu", "cuda", "cuda:0", "cuda:1"):
-        check_settings("float32", device)
+        LoadSettings("float32", device).check()
 
 
 def values(study):

@@ -317,13 +317,13 @@ def test_a_run_without_questions_is_no_run_of_baselines(tmp_path):
 def test_a_model_is_freed_before_the_next_is_loaded(tmp_path, monkeypatch):
     alive = []
 
-    def load(spec, **options):
+    def load(spec, settings):
         assert [reference() for reference in alive] == [None] * len(alive)
         model = ToyModel(name=spec, weights=spec)
         alive.append(weakref.ref(model))
         return model
 
-    monkeypatch.setattr(models, "load", load)
+    monkeypatch.setattr(models, "load_with", load)
     study = veridical.run(toy_suite(1), model=["hf/a/one", "hf/a/two", "hf/a/three"], out=tmp_path)
     assert len(study.runs) == len(alive) == 3
 

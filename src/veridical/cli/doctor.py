@@ -50,11 +50,12 @@ def command(
 
 def _probe(name: str, dtype: str, device: str, progress: Progress) -> list[Finding]:
     from veridical.cli.doctor_tables import dtype_finding, findings
+    from veridical.models import LoadSettings
     from veridical.models.protocol import Probed
     from veridical.studies.dtypes import answers, compare, sample
     from veridical.studies.loading import Loading
 
-    loading = Loading(dtype, device)
+    loading = Loading(LoadSettings(dtype, device))
     loading.check([name], modes=())
     model = loading.load(name, progress)
     found = findings(model.probe()) if isinstance(model, Probed) else []
@@ -63,7 +64,7 @@ def _probe(name: str, dtype: str, device: str, progress: Progress) -> list[Findi
         asked = sample()
         here = answers(model, asked, used, progress)
         del model  # so that two copies need not fit at once
-        there = answers(Loading("float32", device).load(name, progress), asked, "float32", progress)
+        there = answers(Loading(LoadSettings("float32", device)).load(name, progress), asked, "float32", progress)
         found.append(dtype_finding(used, compare(asked, here, there)))
     return found
 

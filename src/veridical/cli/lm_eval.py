@@ -75,6 +75,7 @@ def command(
     from veridical.cli.console import print_json
     from veridical.errors import UserError
     from veridical.interop.harness.run import ModelSettings, Settings, as_json, find_tasks, run_tasks
+    from veridical.models import LoadSettings
     from veridical.prompts.chat import parse_template_arguments
     from veridical.studies.loading import Loading
     from veridical.studies.study import default_out
@@ -84,7 +85,7 @@ def command(
     arguments = parse_template_arguments(template_arg or [])
     generation = _generation(gen_kwargs or [])
     # Whatever of the models' names shows without loading them.
-    Loading(dtype, device, batch_tokens, arguments).check(model, ("loglikelihood",))
+    Loading(LoadSettings(dtype, device, batch_tokens, arguments)).check(model, ("loglikelihood",))
     found = find_tasks(tasks, include_path or [])
     folder = out or default_out(["lm-eval", *found.names])
     evaluated = []

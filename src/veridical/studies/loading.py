@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from veridical import models
 from veridical.errors import UserError
 from veridical.items import Mode
-from veridical.models import DeviceMap
 from veridical.models.protocol import CLASSIFIER_MODES, LANGUAGE_MODES, LanguageModel
+from veridical.models.settings import LoadSettings
 from veridical.progress import Progress
 from veridical.runs import manifest as manifests
 from veridical.runs.load import open_run, run_folders
@@ -19,25 +20,20 @@ from veridical.runs.load import open_run, run_folders
 
 @dataclass(frozen=True, slots=True)
 class Loading:
-    """How models given by name are loaded."""
+    """Models given by name: what is known of them before they are loaded, and loading them with these settings."""
 
-    dtype: str
-    device: str
-    batch_tokens: int | None = None
-    template_args: Mapping[str, object] = field(default_factory=dict)
-    device_map: DeviceMap | None = None
+    settings: LoadSettings
 
-    def check(self, models: Sequence[str | LanguageModel], modes: Sequence[Mode]) -> None:
+    def check(self, given: Sequence[str | LanguageModel], modes: Sequence[Mode]) -> None:
         """Raise UserError for a name, setting or mode that is wrong, as far as it shows before a model is loaded."""
-        for model in models:
+        for model in given:
             if not isinstance(model, str):
                 check_modes(model.name, model.modes, modes)
-        names = [model for model in models if isinstance(model, str)]
+        names = [model for model in given if isinstance(model, str)]
         if names:
-            from veridical.models import check_settings
             from veridical.models.sources import known_to_classify, resolve
 
-            check_settings(self.dtype, self.device, self.device_map)
+            self.settings.check()
             for name in names:
                 known = known_to_classify(resolve(name))
                 if known is not None:
@@ -52,8 +48,8 @@ class Loading:
         for folder in run_folders(study):
             stored = open_run(folder).manifest
             if isinstance(given, str):
-                known = (given, self.dtype) == (stored.model.name, stored.model.fingerprint.get("dtype"))
-                known = known and not self.template_args
+                known = (given, self.settings.dtype) == (stored.model.name, stored.model.fingerprint.get("dtype"))
+                known = known and not self.settings.template_args
             else:
                 known = given.fingerprint.digest == stored.model.digest
             if known:
@@ -62,17 +58,8 @@ class Loading:
     def load(self, given: str | LanguageModel, progress: Progress) -> LanguageModel:
         if not isinstance(given, str):
             return given
-        from veridical.models import load
-
         progress.say(f"loading {given}")
-        return load(
-            given,
-            dtype=self.dtype,
-            device=self.device,
-            batch_tokens=self.batch_tokens,
-            template_args=self.template_args,
-            device_map=self.device_map,
-        )
+        return models.load_with(given, self.settings)
 
 
 def spelled(model: str | LanguageModel) -> str | LanguageModel:

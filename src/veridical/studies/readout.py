@@ -11,7 +11,7 @@ from veridical.errors import UserError, unknown
 from veridical.items import FULL, Suite
 from veridical.judge.registry import measure_set
 from veridical.limits import limited
-from veridical.models import DeviceMap
+from veridical.models import DeviceMap, LoadSettings
 from veridical.models.protocol import LanguageModel, SpanReader
 from veridical.progress import Progress, Silent
 from veridical.readouts.analysis import Effort, cross, transferred
@@ -107,7 +107,7 @@ def readout(
     measure_set(asked.measures)
     inputs: dict[str, Sequence[int] | None] = {FULL: None} | {one: [layer] for one in asked.inputs if one != FULL}
     effort = Effort(draws, category_draws, control_draws, seed, against)
-    loading = Loading(dtype, device, batch_tokens, template_args or {}, device_map)
+    loading = Loading(LoadSettings(dtype, device, batch_tokens, template_args or {}, device_map))
     models = [spelled(one) for one in ([model] if isinstance(model, str | LanguageModel) else model)]
     loading.check(models, ["loglikelihood", *([against] if against == "generate" else [])])
     if twin:
@@ -169,7 +169,7 @@ def _with_twins(
     found: list[str | LanguageModel] = []
     for given in models:
         model = loading.load(given, progress)
-        found += [model, twin(model, seed, loading.batch_tokens)]
+        found += [model, twin(model, seed, loading.settings.batch_tokens)]
     return found
 
 

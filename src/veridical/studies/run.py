@@ -11,7 +11,7 @@ from veridical.files.writing import check_path, writable_folder
 from veridical.items import FULL, Mode, Suite
 from veridical.judge.registry import measure_set
 from veridical.library_messages import collected
-from veridical.models import DeviceMap
+from veridical.models import DeviceMap, LoadSettings
 from veridical.models.protocol import GenerationSettings, LanguageModel, LoadedFromFiles, LoadingNotes, Probed
 from veridical.progress import Progress, Silent
 from veridical.runs import manifest as manifests
@@ -101,7 +101,7 @@ def run(
     plans = _plans(names, wishes, Data(_path(data), _path(data_dir), shots, seed, few=limit is not None))
     study = Path(out) if out is not None else default_out(names)
     settings = GenerationSettings(max_new_tokens)
-    loading = Loading(dtype, device, batch_tokens, template_args or {}, device_map)
+    loading = Loading(LoadSettings(dtype, device, batch_tokens, template_args or {}, device_map))
     loading.check(models, wishes.modes)
     _check_study(study, plans)
     for given in models:
