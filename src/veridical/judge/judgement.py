@@ -13,6 +13,7 @@ from veridical.judge.estimate import JudgeSettings, estimate
 from veridical.judge.frame import frame_of
 from veridical.judge.measure import Measure
 from veridical.judge.registry import measure_set
+from veridical.judge.repeats import over_repeats
 from veridical.judge.table import table_of
 
 
@@ -38,7 +39,8 @@ def judge(
     Raises UserError where the suite names an unknown measure set or the responses are not the suite's.
     """
     frame = responses if isinstance(responses, pl.DataFrame) else frame_of(responses)
-    return _judged(suite, answerings(table_of(suite), frame), JudgeSettings(level, draws, seed, bases or {}), by)
+    table, settings = table_of(suite), JudgeSettings(level, draws, seed, bases or {})
+    return [*_judged(suite, answerings(table, frame), settings, by), *over_repeats(table, frame, settings)]
 
 
 def judge_baselines(

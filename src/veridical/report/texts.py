@@ -20,6 +20,11 @@ class MeasureText:
 
 MEASURES: Mapping[str, MeasureText] = {
     "accuracy": MeasureText("Accuracy", "Share of items answered with a gold label; 1 is best."),
+    "accuracy_over_repeats": MeasureText(
+        "Accuracy over repeats",
+        "Mean over items of the share of their repeats (epochs, trials) that are right. Accuracy is of the first "
+        "repeat.",
+    ),
     "pair_consistency": MeasureText(
         "Pair consistency", "Share of sets that are right in both roles of a pair. 1 is best."
     ),

@@ -29,7 +29,6 @@ STATE = "scenario_state.json"
 NO_INSTANCE = "a request without an instance"
 ODD = "a request that cannot be read"
 NO_RESULT = "the log has no completion of this request"
-TRIALS = "trials after the first (other examples in the prompt) are kept as repeats; measures are of the first"
 UNPERTURBED = "as-logged"
 NO_STATS = "no scores of single instances of HELM's own (per_instance_stats.json)"
 SEPARATE = "no log-likelihoods of the references: HELM's own predicted_index is taken as the answer"
@@ -175,8 +174,6 @@ def _answers(task: LoggedTask, folder: Path, method: str) -> Iterator[Answer]:
             continue
         seen.add(key)
         yield answer
-    if any(trial for _, trial, _ in seen):
-        task.lacks.append(TRIALS)
 
 
 def _key(state: _State) -> _Key:

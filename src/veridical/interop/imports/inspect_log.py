@@ -22,7 +22,6 @@ from veridical.status import Status
 HARNESS = "Inspect"
 ABSENT = "in the evaluation's list of samples, and not in the log"
 LIMITED = "samples were stopped at a limit ({kinds}) and are judged by the score that they were given"
-_FIRST_EPOCH = "epochs after the first are kept as repeats; measures are of the first"
 
 
 def read_inspect(path: Path) -> list[LoggedModel]:
@@ -141,8 +140,6 @@ def _answers(task: LoggedTask, log: Log, scored: Scorers, spec: Mapping[str, Any
             limits[as_text(kind)] += bool(scores_of(sample))
         yield from scored.answers(sample)
     task.skipped.update(log.skipped)
-    if any(repeat for _, repeat in seen):
-        task.lacks.append(_FIRST_EPOCH)
     if limited := limits.total():
         task.lacks.append(f"{limited:,} " + LIMITED.format(kinds=", ".join(sorted(limits))))
     yield from _absent(spec, seen, scored)

@@ -27,10 +27,12 @@ class Counts:
 
     statuses: Counter[str] = field(default_factory=Counter)
     without_gold: int = 0
+    repeats: set[int] = field(default_factory=set)
 
     def add(self, answer: Answer) -> None:
         self.statuses[answer.status.value] += 1
         self.without_gold += bool(answer.choices) and not answer.gold
+        self.repeats.add(answer.repeat)
 
     @property
     def n(self) -> int:
@@ -64,6 +66,11 @@ def notices(
         parts = tallies.of(grade, reading)
         if parts:
             yield from _graded_otherwise(who, grade, parts, own, by_grade=by_grade)
+        if len(own.repeats) > 1:
+            yield (
+                f"{who}: documents were asked up to {len(own.repeats)} times (epochs, trials): every measure is of the "
+                "first time, and accuracy over repeats is of all"
+            )
         if own.without_gold:
             yield (
                 f"{who}: {own.without_gold:,} of {own.n:,} answers are to items without a right answer that the log "
