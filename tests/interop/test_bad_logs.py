@@ -329,7 +329,9 @@ def test_a_log_that_cannot_be_judged_does_not_keep_the_others_of_its_folder_out(
     (folder / "b.json").write_text(json.dumps(inspect_log([sample(0), sample(1)])))
     ((_, _, origin),) = import_logs("inspect", folder, tmp_path / "run").imported
     assert origin.tasks[0].records == 2
-    assert any("a.json: no sample has a score" in lack for lack in origin.tasks[0].lacks)
+    ((what, reason),) = [(one.what, one.reason) for one in origin.left_out]
+    assert what.endswith("a.json")
+    assert reason.startswith("no sample has a score")
 
 
 def test_a_results_file_that_is_cut_off_does_not_keep_its_samples_out(tmp_path):

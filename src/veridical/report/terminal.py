@@ -70,6 +70,8 @@ def _suite(suite: Suite, results: Results, width: int) -> Iterable[RenderableTyp
     heading = f"{suite.name} {suite.version}: {len(suite.items):,} items, {suite.n_sets:,} sets"
     yield Text(printable(heading), style="bold")
     shown = results.presentation
+    if suite.title and not shown.terminal:  # of an imported task it names the metric that says what is right
+        yield Text(printable(suite.title), style="dim")
     yield from shown.terminal(suite, results, width) if shown.terminal else _generic(results, width)
     yield from _contrasts(results, width)
     if shown.tested:

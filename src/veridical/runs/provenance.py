@@ -92,5 +92,5 @@ class Imported(Frozen):
         """What must be read before the numbers of any task."""
         return (
             *(notice for task in self.tasks for notice in task.notices),
-            *(f"{one.what} is left out: {one.reason}" for one in self.left_out),
+            *(f"{one.what} {'is' if one.n == 1 else 'are'} left out: {one.reason}" for one in self.left_out),
         )

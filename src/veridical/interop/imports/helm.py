@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import re
 import string
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -163,6 +164,7 @@ def _answers(task: LoggedTask, folder: Path, method: str) -> Iterator[Answer]:
     if method == _THOUGHT and any(_THOUGHT_GRADE in own for own in stats.values()):
         method = ""  # every answer has a grade of HELM's, which is what is judged
     seen: set[_Key] = set()
+    splits: Counter[str] = Counter()
     for state in states:
         try:
             key = _key(state)
@@ -173,7 +175,11 @@ def _answers(task: LoggedTask, folder: Path, method: str) -> Iterator[Answer]:
         if method in _ALONE and (key in seen or state.get("request_mode") == "calibration"):
             continue
         seen.add(key)
+        splits[answer.fields.get("split", "")] += 1
         yield answer
+    if len(splits) > 1:
+        told = ", ".join(f"{n:,} {split or 'of none'}" for split, n in splits.most_common())
+        task.notices.append(f"the answers are of several splits ({told}) and judged together; HELM reports each split")
 
 
 def _key(state: _State) -> _Key:

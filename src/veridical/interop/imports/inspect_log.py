@@ -17,6 +17,7 @@ from veridical.interop.imports.folders import files_in
 from veridical.interop.imports.inspect_file import Log, read_log
 from veridical.interop.imports.inspect_sample import Scorers, repeat_of, scores_of
 from veridical.interop.imports.logged import LoggedModel, LoggedTask, Reported
+from veridical.runs.provenance import LeftOut
 from veridical.status import Status
 
 HARNESS = "Inspect"
@@ -32,17 +33,18 @@ def read_inspect(path: Path) -> list[LoggedModel]:
     if not path.is_dir():
         return [_model(read_log(path))]
     found: list[LoggedModel] = []
-    refused: list[UserError] = []
+    refused: list[tuple[Path, UserError]] = []
     for file in files_in(path, (".eval", ".json")):
         try:
             log = read_log(file)
             found.append(_model(log))
         except UserError as error:
-            refused.append(error)
+            refused.append((file, error))
     if not found:
-        raise refused[0] if refused else UserError(f"{path}: no log of Inspect's is here (.eval or .json)")
-    for told in refused:
-        found[0].tasks[0].lacks.append(f"left out: {told}")
+        raise refused[0][1] if refused else UserError(f"{path}: no log of Inspect's is here (.eval or .json)")
+    for file, why in refused:
+        reason = str(why).replace(str(file), "it", 1).removeprefix("it: ")
+        found[0].left_out.append(LeftOut(what=str(file), reason=reason))
     return found
 
 

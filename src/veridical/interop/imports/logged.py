@@ -17,11 +17,11 @@ Reported = tuple[str, str, float]
 class LoggedTask:
     """One task of one evaluation.
 
-    `answers` reads the log once, as a stream; only then `lacks` (what it does not hold, and what was assumed),
-    `skipped` (counts of what was left out) and `sources` are complete. `total` is about how many answers there are.
-    `declared` are the metrics that the log names, `higher_is_better` says of a metric which way is better, and
-    `aggregated` how the harness makes its number of the single scores, where the log says it. `stderr` is the harness's
-    standard error by metric and reading.
+    `answers` reads the log once, as a stream; then alone `lacks` (what it does not hold or was assumed), `notices`
+    (what must be read before its numbers), `skipped` (counts of what was left out) and `sources` are complete. `total`
+    is about how many answers there are. `declared` are the metrics that the log names, `higher_is_better` says of a
+    metric which way is better, and `aggregated` how the harness makes its number of the single scores, where the log
+    says it. `stderr` is the harness's standard error by metric and reading.
     """
 
     name: str
@@ -30,6 +30,7 @@ class LoggedTask:
     shots: int = 0
     reported: list[Reported] = field(default_factory=list)
     lacks: list[str] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
     sources: Callable[[], list[SourceFile]] = list
     total: int = 0

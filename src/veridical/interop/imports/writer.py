@@ -268,7 +268,8 @@ class TaskWriter:
             higher_is_better=logged.higher_is_better,
         )
         judged_by, graded = self._judged_by(grading)
-        suite = self._suite(judged_by)
+        inverted = bool(graded and grading and grading.inverted)
+        suite = self._suite(judged_by, inverted=inverted)
         self.run.add_head(suite)
         # What the whole task is the log does not say: its items are told by their own content, each for itself.
         content = digest(["imported", suite.name])
@@ -284,9 +285,9 @@ class TaskWriter:
             skipped=dict(logged.skipped),
             fields=tuple(self._fields),
             readings=self.tallies.readings(grading.readings) if graded and grading else (),
-            inverted=bool(graded and grading and grading.inverted),
+            inverted=inverted,
             label_mass=self._one_context,
-            notices=tuple(leading),
+            notices=(*leading, *(f"{suite.name}: {notice}" for notice in logged.notices)),
         )
         return entry, task
 
@@ -299,16 +300,17 @@ class TaskWriter:
                     return kind, False
         return grading.metric if grading else "", True
 
-    def _suite(self, judged_by: str) -> Suite:
+    def _suite(self, judged_by: str, *, inverted: bool) -> Suite:
         if self._first is None:
             raise ValueError("a suite without items")
         n_gold = sum(self._golds.values())
         in_one_place = self._by_place and len(self._golds) == 1 and n_gold >= ALIKE
         by_score = judged_by not in (LIKELIHOODS, ANSWERS)
+        way = " (0 is right)" if inverted else ""
         return Suite(
             name=self.suite,
             version=self.version,
-            title=f"{self.title}, right by {judged_by}" if by_score and judged_by else self.title,
+            title=f"{self.title}, right by {judged_by}{way}" if by_score and judged_by else self.title,
             labels=tuple(self._labels),
             measures="graded" if by_score or in_one_place else "accuracy",
             prompts=tuple(Prompt(name=reading, user=_NOT_KEPT, plain=True) for reading in self._readings),

@@ -51,9 +51,14 @@ def _model(evaluation: Evaluation) -> LoggedModel:
         where=str(results.path if results else paths[0] if len(paths) == 1 else evaluation.where),
         date=as_text(document.get("date") or ""),
         left_out=[
-            LeftOut(what=f"task {task}", reason="it has a reported number, and no file with its samples can be read")
-            for task in (results.tasks if results and evaluation.whole else ())
-            if task not in evaluation.samples
+            *evaluation.left_out,
+            *(
+                LeftOut(
+                    what=f"task {task}", reason="it has a reported number, and no file with its samples can be read"
+                )
+                for task in (results.tasks if results and evaluation.whole else ())
+                if task not in evaluation.samples
+            ),
         ],
         size=sum(path.stat().st_size for path in paths) if len(paths) == len(evaluation.samples) else 0,
         content=lambda: " ".join(sorted(source_of(path).sha256 for path in paths)),

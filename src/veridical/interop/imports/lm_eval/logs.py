@@ -9,8 +9,8 @@ any results file and `TASK_write_out_info.json`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from veridical.errors import UserError
 from veridical.interop.imports.answer import as_number, as_text, held, listed
 from veridical.interop.imports.folders import files_in
 from veridical.interop.imports.records import NOT_JSON, RecordFile, read_document
+from veridical.runs.provenance import LeftOut
 
 _DATE = r"\d{4}-\d{2}-\d{2}T\d{2}[-:]\d{2}[-:]\d{2}(?:\.\d+)?"
 _RESULTS = re.compile(rf"(?P<prefix>.*?)results_(?P<date>{_DATE})\.json")
@@ -99,6 +100,8 @@ class Evaluation:
     """Why its results file cannot be read, where there is one."""
     whole: bool = True
     """Whether all its files were asked for, and not the samples of one task."""
+    left_out: Sequence[LeftOut] = ()
+    """Files of the folder that belong to no evaluation with samples; the folder's first evaluation has them."""
 
     @property
     def model(self) -> str:
@@ -146,7 +149,7 @@ def find_evaluations(path: Path) -> list[Evaluation]:
         if group.samples
     ]
     if found:
-        return found
+        return [replace(found[0], left_out=_left_out(path, groups.values())), *found[1:]]
     results = [one for group in groups.values() for one in group.results]
     broken = [group.broken for group in groups.values() if group.broken]
     if broken and not results:
@@ -157,6 +160,18 @@ def find_evaluations(path: Path) -> list[Evaluation]:
         f"{path}: nothing of lm-evaluation-harness is here: a results_*.json with its samples_*.jsonl is expected, "
         "or the folder that they are in"
     )
+
+
+def _left_out(path: Path, groups: Iterable[_Group]) -> list[LeftOut]:
+    """Results files that have no samples, and those that cannot be read."""
+    alone = [group for group in groups if not group.samples]
+    n = sum(len(group.results) for group in alone)
+    told = [LeftOut(what="a results file", reason=group.broken) for group in alone if group.broken]
+    if n:
+        what = "a results file without samples" if n == 1 else f"{n:,} results files without samples"
+        reason = f"no answer can be judged; veridical import scores {path} --out scores.csv reads the numbers"
+        told.append(LeftOut(what=what, reason=reason, n=n))
+    return told
 
 
 def _without_samples(path: Path, results: Sequence[Results]) -> str:
