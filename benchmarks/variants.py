@@ -57,7 +57,7 @@ def memory(n: int) -> Timed:
     from veridical.variation.builder import vary
     from veridical.variation.problems import read_seeds
     from veridical.variation.protocol import Candidate, Proposal, Slot
-    from veridical.variation.tagging import Token, Tokens
+    from veridical.variation.tagging import TaggedTokens, Token
 
     class Cats:
         name, fingerprint = "cats", "0"
@@ -68,7 +68,7 @@ def memory(n: int) -> Timed:
     class Dogs:
         name = "dogs"
 
-        def tag(self, texts: Iterator[str]) -> Iterator[Tokens]:
+        def tag(self, texts: Iterator[str]) -> Iterator[TaggedTokens]:
             for text in texts:
                 yield (Token(text[4:7], 4, "NN", "noun"),)
 

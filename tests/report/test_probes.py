@@ -7,7 +7,7 @@ from dataclasses import replace
 from veridical.cli.doctor_tables import dtype_finding, findings
 from veridical.engine.probes import Probes
 from veridical.judge.measure import Measure
-from veridical.studies.dtypes import Agreement
+from veridical.studies.dtypes import DtypeAgreement
 
 SOUND = Probes("packed", "", 1.5e-5, 0.0, 2e-5, True, 4, 4, 0, 47, 126)
 
@@ -66,6 +66,6 @@ def test_agreement_with_float32_gives_rate_interval_bounds_and_near_ties() -> No
         value=0.9, low=0.8, high=0.95, level=0.95, interval="bootstrap over sets", bound_low=0.9, bound_high=1.0,
         n_sets=30, n_items=75, against={"model": "float32"}, paired=True,
     )  # fmt: skip
-    found = dtype_finding("bfloat16", Agreement(measure, (10, 1)))
+    found = dtype_finding("bfloat16", DtypeAgreement(measure, (10, 1)))
     assert found.found == ".90 [.80, .95] ⟨.90, 1.00⟩ of 75 items in 30 sets"
     assert found.meaning == "95% interval (bootstrap over sets); near ties: 10 in bfloat16, 1 in float32"

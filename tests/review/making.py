@@ -11,7 +11,7 @@ import numpy as np
 
 from veridical.items import Choice, Grouping, Item, Member, Suite
 from veridical.prompts.template import Prompt
-from veridical.review.key import Key, RatedItem
+from veridical.review.key import RatedItem, ReviewKey
 from veridical.review.krippendorff import MISSING
 from veridical.review.questions import SENTENCE_QUESTIONS, Question
 from veridical.review.reading import Ratings
@@ -55,7 +55,9 @@ def make_suite(
     )
 
 
-def make_key(questions: Sequence[Question], sets: Sequence[str], golds: Sequence[str] = (), raters: int = 2) -> Key:
+def make_key(
+    questions: Sequence[Question], sets: Sequence[str], golds: Sequence[str] = (), raters: int = 2
+) -> ReviewKey:
     """A key over one item for each entry of `sets`; the row of item 3 on rater 2's sheet has the id `r2i3`."""
     items = tuple(
         RatedItem(
@@ -69,7 +71,7 @@ def make_key(questions: Sequence[Question], sets: Sequence[str], golds: Sequence
         for place, name in enumerate(sets)
     )
     ids = {f"r{rater}i{place}": (rater, place) for rater in range(1, raters + 1) for place in range(len(items))}
-    return Key(
+    return ReviewKey(
         suite="made",
         version="1",
         content_hash="0",
@@ -81,7 +83,7 @@ def make_key(questions: Sequence[Question], sets: Sequence[str], golds: Sequence
     )
 
 
-def make_ratings(key: Key, given: Mapping[str, Sequence[Sequence[str]]]) -> Ratings:
+def make_ratings(key: ReviewKey, given: Mapping[str, Sequence[Sequence[str]]]) -> Ratings:
     """Ratings from a row of values for each item, one a rater, `""` where there is none."""
     codes = {
         question.name: np.array(

@@ -12,7 +12,7 @@ import pytest
 from tests.review.making import LABELS, make_item, make_suite
 from veridical.review.blinding import blinded
 from veridical.review.form import form
-from veridical.review.key import Key
+from veridical.review.key import ReviewKey
 from veridical.review.reading import Ratings, read_ratings
 
 HOSTILE = "</dd></script><script>window.pwned=1</script><img src=x onerror=window.pwned=1>'\"&\u2028"
@@ -53,7 +53,7 @@ class Opened:
         return target
 
 
-def write_form(folder: Path, measures: str, n_sets: int = 4) -> tuple[Path, Key]:
+def write_form(folder: Path, measures: str, n_sets: int = 4) -> tuple[Path, ReviewKey]:
     key, (sheet,) = blinded(make_suite(measures, n_sets=n_sets, per_set=2), 1)
     path = folder / "form.html"
     path.write_text(form(sheet, "rater-1.csv"), "utf-8")
@@ -61,7 +61,7 @@ def write_form(folder: Path, measures: str, n_sets: int = 4) -> tuple[Path, Key]
 
 
 @pytest.fixture
-def scales(browser: Any, tmp_path: Path) -> Iterator[tuple[Opened, Key]]:
+def scales(browser: Any, tmp_path: Path) -> Iterator[tuple[Opened, ReviewKey]]:
     path, key = write_form(tmp_path, "imperfective")
     opened = Opened(browser, path)
     yield opened, key
@@ -72,18 +72,18 @@ def group(opened: Opened, entry: int, question: str) -> Any:
     return opened.window.locator("article").nth(entry).get_by_role("group", name=question)
 
 
-def row_of(ratings: Ratings, key: Key, row: str, question: str) -> int:
+def row_of(ratings: Ratings, key: ReviewKey, row: str, question: str) -> int:
     return int(ratings.codes[question][key.ids[row][1], 0])
 
 
-def test_a_form_asks_for_nothing_and_does_not_complain(scales: tuple[Opened, Key]) -> None:
+def test_a_form_asks_for_nothing_and_does_not_complain(scales: tuple[Opened, ReviewKey]) -> None:
     opened, _ = scales
     assert opened.requests == [opened.path.as_uri()]
     assert opened.complaints == []
     assert opened.count == "0 of 24"
 
 
-def test_every_choice_has_a_name_within_a_named_question(scales: tuple[Opened, Key]) -> None:
+def test_every_choice_has_a_name_within_a_named_question(scales: tuple[Opened, ReviewKey]) -> None:
     opened, _ = scales
     first = opened.window.get_by_role("article", name="1 of 8")
     for question in ("grammatical", "native speaker", "same event|one and the same"):
@@ -93,7 +93,7 @@ def test_every_choice_has_a_name_within_a_named_question(scales: tuple[Opened, K
 
 
 def test_the_form_can_be_filled_in_by_keyboard_alone_and_is_read_back(
-    scales: tuple[Opened, Key], tmp_path: Path
+    scales: tuple[Opened, ReviewKey], tmp_path: Path
 ) -> None:
     opened, key = scales
     keys = opened.window.keyboard
@@ -117,7 +117,9 @@ def test_the_form_can_be_filled_in_by_keyboard_alone_and_is_read_back(
     assert int((ratings.codes["grammar"] >= 0).sum()) == 2
 
 
-def test_a_comment_with_quotes_commas_and_line_breaks_comes_back(scales: tuple[Opened, Key], tmp_path: Path) -> None:
+def test_a_comment_with_quotes_commas_and_line_breaks_comes_back(
+    scales: tuple[Opened, ReviewKey], tmp_path: Path
+) -> None:
     opened, key = scales
     text = 'He said "no", twice;\nthen é – 漢'
     opened.window.get_by_label("Comment (optional)").nth(0).fill(text)
@@ -128,7 +130,7 @@ def test_a_comment_with_quotes_commas_and_line_breaks_comes_back(scales: tuple[O
     assert ratings.comments == {(key.ids[ids[0]][1], 1): text, (key.ids[ids[1]][1], 1): "'=1+1"}
 
 
-def test_what_was_entered_is_there_when_the_form_is_opened_again(scales: tuple[Opened, Key]) -> None:
+def test_what_was_entered_is_there_when_the_form_is_opened_again(scales: tuple[Opened, ReviewKey]) -> None:
     opened, _ = scales
     opened.window.locator("article").nth(2).get_by_role("radio", name="4", exact=True).nth(1).check()
     opened.window.get_by_label("Comment (optional)").nth(2).fill("odd")
@@ -144,7 +146,7 @@ def test_what_was_entered_is_there_when_the_form_is_opened_again(scales: tuple[O
     assert opened.count == "0 of 24"
 
 
-def test_the_next_open_question_is_found(scales: tuple[Opened, Key]) -> None:
+def test_the_next_open_question_is_found(scales: tuple[Opened, ReviewKey]) -> None:
     opened, _ = scales
     first = opened.window.locator("fieldset").first
     first.get_by_role("radio", name="5", exact=True).check()
@@ -153,7 +155,7 @@ def test_the_next_open_question_is_found(scales: tuple[Opened, Key]) -> None:
     assert focused == opened.window.locator("fieldset").nth(1).locator("input").first.get_attribute("name")
 
 
-def test_going_on_to_another_entry_shows_its_texts(scales: tuple[Opened, Key]) -> None:
+def test_going_on_to_another_entry_shows_its_texts(scales: tuple[Opened, ReviewKey]) -> None:
     opened, _ = scales
     opened.window.locator("input").first.focus()
     for _ in range(6):
@@ -208,7 +210,7 @@ def test_no_script_of_hostile_text_runs(browser: Any, tmp_path: Path) -> None:
     opened.context.close()
 
 
-def test_policy_stops_a_script_that_escaping_had_missed(scales: tuple[Opened, Key]) -> None:
+def test_policy_stops_a_script_that_escaping_had_missed(scales: tuple[Opened, ReviewKey]) -> None:
     opened, _ = scales
     opened.window.evaluate(
         """() => {
@@ -225,7 +227,7 @@ def test_policy_stops_a_script_that_escaping_had_missed(scales: tuple[Opened, Ke
 
 
 @pytest.mark.parametrize("width", [360, 900])
-def test_the_form_is_never_wider_than_the_window(scales: tuple[Opened, Key], width: int) -> None:
+def test_the_form_is_never_wider_than_the_window(scales: tuple[Opened, ReviewKey], width: int) -> None:
     opened, _ = scales
     opened.window.set_viewport_size({"width": width, "height": 700})
     assert opened.window.evaluate("document.documentElement.scrollWidth") <= width

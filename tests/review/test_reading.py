@@ -138,7 +138,7 @@ def test_the_key_is_sought_beside_the_sheets_and_above(tmp_path) -> None:
     [
         ({"schema": "veridical.suite/1"}, "not the key of review sheets"),
         ({"questions": []}, "field 'questions'"),
-        ({"ids": {"bcdfgh": [3, 0]}}, "id 'bcdfgh' stands for rater 3 and item 0, which there are not"),
+        ({"ids": {"bcdfgh": [3, 0]}}, "id 'bcdfgh' stands for rater 3 and item 0, which do not exist"),
         ({"raters": "two"}, "field 'raters'"),
     ],
 )

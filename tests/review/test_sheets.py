@@ -235,7 +235,7 @@ def test_files_are_written_and_never_over_sheets_that_may_be_filled_in(tmp_path)
 def test_sheets_go_into_a_folder_of_their_own(tmp_path, monkeypatch, out: str) -> None:
     (tmp_path / "inner").mkdir()
     monkeypatch.chdir(tmp_path / "inner")
-    with pytest.raises(UserError, match="is no new folder; name one"):
+    with pytest.raises(UserError, match="is not a new folder; name one"):
         write_sheets(make_suite("merge"), raters=2, out=Path(out))
     assert [path.name for path in tmp_path.rglob("*")] == ["inner"]
 

@@ -117,7 +117,10 @@ def test_the_four_studies_ask_what_the_papers_asked() -> None:
         ({"steps": [{"ask": {"suites": ["evidence"], "shots": 2}}]}, "steps[1].ask: shots: suite 'evidence' has no"),
         ({"steps": [{"ask": {"suites": ["evidence"], "data": True}}]}, "steps[1].ask: data: suite 'evidence' reads no"),
         ({"steps": [{"readout": {"suite": "evidence", "data": True}}]}, "steps[1].readout: data: suite 'evidence'"),
-        ({"models": [{"name": "meta-llama/Llama"}]}, "models[1]: 'meta-llama/Llama' is no name of a model: write hf/"),
+        (
+            {"models": [{"name": "meta-llama/Llama"}]},
+            "models[1]: 'meta-llama/Llama' is not the name of a model: write hf/",
+        ),
         ({"models": [{"nmae": "smollm2"}]}, "unknown key 'nmae' in models[1]: did you mean 'name'?"),
         ({"models": [{"name": "smollm2", "billions": -1}]}, "models[1].billions: Input should be greater than 0"),
         ({"steps": [{}]}, "steps[1]: a step is one of ask, readout, vary, validity"),

@@ -15,7 +15,7 @@ from veridical.prompts.template import Conversation
 from veridical.runs.plan import Wishes, plan, query
 from veridical.suites.evidence.prompts import GLOSSES, LABELS, PROMPTS
 from veridical.suites.evidence.surface import RULES, content, rule_accuracy
-from veridical.suites.evidence.text import DIFFERENCES, KINDS, CategoryText, Pair, read_category, read_text
+from veridical.suites.evidence.text import DIFFERENCES, KINDS, CategoryText, EvidencePair, read_category, read_text
 from veridical.suites.registry import load
 
 
@@ -128,7 +128,7 @@ def test_prompts_define_every_label_in_the_order_asked(prompt: object) -> None:
 
 
 class TestSurface:
-    PAIR = Pair.model_validate(
+    PAIR = EvidencePair.model_validate(
         {
             "id": "p",
             "kind": "Favors",

@@ -21,8 +21,8 @@ from veridical.errors import UserError
 from veridical.items import Grouping, Item, Member, Suite
 from veridical.suites.imperfective.quads import (
     ROLES,
-    Judgement,
     Quad,
+    TelicityJudgement,
     build_item,
     build_suite,
     load_quads,
@@ -188,11 +188,11 @@ ENTRY_FAULTS = {
         "the interruption says 'died', 'rules_out' is 'abandoned', not 'died'",
     ),
     "telic phrase is atelic": (
-        {"for_an_hour": Judgement(telic=True, atelic=True)},
+        {"for_an_hour": TelicityJudgement(telic=True, atelic=True)},
         "the telic verb phrase must pass 'in an hour' and fail 'for an hour'",
     ),
     "atelic phrase is telic": (
-        {"in_an_hour": Judgement(telic=True, atelic=True)},
+        {"in_an_hour": TelicityJudgement(telic=True, atelic=True)},
         "the atelic verb phrase must fail 'in an hour' and pass 'for an hour'",
     ),
     "form is wrong": ({"forms": Forms(past="sewd")}, "VBD of 'sew' is 'sewd'"),

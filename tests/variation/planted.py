@@ -11,11 +11,11 @@ from veridical.prompts.template import Prompt
 from veridical.suites.files import read_suite
 from veridical.variation.builder import Varied, vary
 from veridical.variation.designs import PROBLEMS
-from veridical.variation.filters import Settings
 from veridical.variation.nouns import Seed
 from veridical.variation.protocol import Candidate, Proposal, Slot
 from veridical.variation.seeds import Seeds
-from veridical.variation.tagging import Tagger, Token, Tokens
+from veridical.variation.settings import VariationSettings
+from veridical.variation.tagging import TaggedTokens, Tagger, Token
 
 LABELS = ("entailment", "neutral", "contradiction")
 CHOICES = tuple(Choice(label=label, continuation=label) for label in LABELS)
@@ -57,7 +57,7 @@ class OtherTags:
     classes: Mapping[str, str] = field(default_factory=dict)
     name: str = "other"
 
-    def tag(self, texts: Iterable[str]) -> Iterator[Tokens]:
+    def tag(self, texts: Iterable[str]) -> Iterator[TaggedTokens]:
         for text in texts:
             start, tokens = 0, []
             for word in text.split(" "):
@@ -90,7 +90,7 @@ def problems(*pairs: tuple[str, str] | Item) -> Seeds:
 
 
 def varied(
-    seeds: Seeds, proposer: Planted, tagger: Tagger, folder: Path, settings: Settings | None = None
+    seeds: Seeds, proposer: Planted, tagger: Tagger, folder: Path, settings: VariationSettings | None = None
 ) -> tuple[Varied, Suite]:
     """What `vary` makes, and the suite that it wrote."""
     out = folder / "variants.jsonl"

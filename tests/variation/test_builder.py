@@ -16,10 +16,10 @@ from veridical.errors import UserError
 from veridical.suites.files import read_suite, write_suite
 from veridical.variation import builder
 from veridical.variation.builder import stages_path, vary
-from veridical.variation.filters import Settings
 from veridical.variation.nouns import Seed
 from veridical.variation.protocol import Proposal, Slot
 from veridical.variation.seeds import suite_seeds
+from veridical.variation.settings import VariationSettings
 from veridical.variation.stages import Stages
 from veridical.variation.tagging import SpacyTagger
 
@@ -65,7 +65,7 @@ def test_same_input_proposer_and_seed_give_the_same_bytes(tagger: SpacyTagger, t
     written = []
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-        varied(problems(*PAIRS), Planted(WORDS), tagger, tmp_path / name, Settings(max_variants=1, seed=3))
+        varied(problems(*PAIRS), Planted(WORDS), tagger, tmp_path / name, VariationSettings(max_variants=1, seed=3))
         written.append([path.read_bytes() for path in sorted((tmp_path / name).iterdir())])
     assert written[0] == written[1]
     assert len(written[0]) == 2
@@ -108,7 +108,9 @@ def test_productive_seeds_are_sampled_and_the_sample_has_a_seed(tagger: SpacyTag
     planted = Planted({"dog": dict.fromkeys(ANIMALS.split(), 0.05)})
 
     def drawn(most: int, seed: int = 0) -> list[str]:
-        made, suite = varied(problems(PAIRS[0]), planted, tagger, tmp_path, Settings(max_variants=most, seed=seed))
+        made, suite = varied(
+            problems(PAIRS[0]), planted, tagger, tmp_path, VariationSettings(max_variants=most, seed=seed)
+        )
         assert made.stages[f"at most {most} a seed"].left == made.variants
         return [str(item.factors["replacement"]) for item in variants(suite)]
 
@@ -123,7 +125,7 @@ def test_productive_seeds_are_sampled_and_the_sample_has_a_seed(tagger: SpacyTag
 
 def test_a_sample_does_not_depend_on_other_seeds(tagger: SpacyTagger, tmp_path: Path) -> None:
     planted = Planted({"dog": dict.fromkeys(ANIMALS.split()[:5], 0.05), "girl": {"boy": 0.2}})
-    settings = Settings(max_variants=2)
+    settings = VariationSettings(max_variants=2)
     _, alone = varied(problems(PAIRS[0]), planted, tagger, tmp_path, settings)
     _, together = varied(problems(PAIRS[1], PAIRS[0]), planted, tagger, tmp_path, settings)
     assert [pair for pair in texts(together) if "floor" in pair[0]] == texts(alone)
@@ -151,7 +153,7 @@ def test_a_seed_that_is_repeated_is_read_once_and_counted(tagger: SpacyTagger, t
 
 
 def test_the_counts_stand_beside_the_file(tagger: SpacyTagger, tmp_path: Path) -> None:
-    made, _ = varied(problems(*PAIRS), Planted(WORDS), tagger, tmp_path, Settings(min_ratio=0.5))
+    made, _ = varied(problems(*PAIRS), Planted(WORDS), tagger, tmp_path, VariationSettings(min_ratio=0.5))
     document = json.loads(stages_path(made.path).read_text())
     assert stages_path(made.path).name == "variants.jsonl.stages.json"
     assert (document["proposers"], document["tagger"]) == ([{"name": "planted", "fingerprint": "0"}], tagger.name)

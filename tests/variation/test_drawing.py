@@ -6,11 +6,11 @@ import math
 from collections import Counter
 
 from veridical.variation.drawing import draw
-from veridical.variation.nouns import Odds, Pair, Target, Variant
+from veridical.variation.nouns import Odds, Target, Variant, WordPair
 
 
 def variant(word: str, word_class: str, replacement: str, ratio: float = 2.0, gain: float | None = None) -> Variant:
-    return Variant(Pair(Target(word, "X", word_class, ()), replacement, (Odds(0.01, 0.01 * ratio),)), (), gain)
+    return Variant(WordPair(Target(word, "X", word_class, ()), replacement, (Odds(0.01, 0.01 * ratio),)), (), gain)
 
 
 MANY = [

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.variation.planted import Planted, problems, texts, variants, varied
-from veridical.variation.filters import Settings, fill
+from veridical.variation.filters import fill
 from veridical.variation.nouns import Target
 from veridical.variation.protocol import Slot
+from veridical.variation.settings import VariationSettings
 from veridical.variation.tagging import SpacyTagger
 
 DOG = ("A dog sleeps on the floor.", "The dog is tired.")
@@ -110,7 +111,7 @@ def test_a_word_that_the_proposer_splits_is_left_alone(tagger: SpacyTagger, tmp_
 
 def test_the_ratio_loosens_and_says_so(tagger: SpacyTagger, tmp_path: Path) -> None:
     planted = Planted({"dog": {"cat": 0.006, "horse": 0.004}})
-    made, suite = varied(problems(DOG), planted, tagger, tmp_path, Settings(min_ratio=0.5))
+    made, suite = varied(problems(DOG), planted, tagger, tmp_path, VariationSettings(min_ratio=0.5))
     assert {item.factors["replacement"] for item in variants(suite)} == {"cat"}
     assert made.stages["P(r) > 0.5 P(o)"].dropped == 1
     assert suite.title == "Minimal variants of toy, proposed by planted, where P(r) > 0.5 P(o)"
@@ -118,7 +119,7 @@ def test_the_ratio_loosens_and_says_so(tagger: SpacyTagger, tmp_path: Path) -> N
 
 def test_only_the_top_candidates_count(tagger: SpacyTagger, tmp_path: Path) -> None:
     planted = Planted({"dog": {"cat": 0.3, "horse": 0.2, "bird": 0.1}})
-    _, suite = varied(problems(DOG), planted, tagger, tmp_path, Settings(top=2))
+    _, suite = varied(problems(DOG), planted, tagger, tmp_path, VariationSettings(top=2))
     assert {item.factors["replacement"] for item in variants(suite)} == {"cat", "horse"}
 
 

@@ -19,7 +19,7 @@ from veridical.suites.files import read_suite
 from veridical.variation import judging
 from veridical.variation.builder import stages_path, vary
 from veridical.variation.judging import CausalJudge, chosen_judge, load_judge
-from veridical.variation.settings import Settings
+from veridical.variation.settings import VariationSettings
 from veridical.variation.tagging import SpacyTagger
 
 DOG = ("A dog sleeps on the floor.", "The dog is tired.")
@@ -46,7 +46,11 @@ class PlantedJudge:
 
 
 def judged(
-    liked: Sequence[str], judge: PlantedJudge, tagger: SpacyTagger, folder: Path, settings: Settings | None = None
+    liked: Sequence[str],
+    judge: PlantedJudge,
+    tagger: SpacyTagger,
+    folder: Path,
+    settings: VariationSettings | None = None,
 ) -> list[tuple[str, object]]:
     """The replacements of `dog` that are left, with their gain."""
     out = folder / "o.jsonl"
@@ -57,7 +61,7 @@ def judged(
 
 def test_a_variant_is_dropped_where_a_text_loses_too_much(tagger: SpacyTagger, tmp_path: Path) -> None:
     judge = PlantedJudge({"cat": -9.5, "horse": -12.0, "boat": -12.01})
-    assert judged(["cat", "horse", "boat"], judge, tagger, tmp_path, Settings(max_drop=2)) == [
+    assert judged(["cat", "horse", "boat"], judge, tagger, tmp_path, VariationSettings(max_drop=2)) == [
         ("cat", 0.5),
         ("horse", -2.0),
     ]
@@ -71,7 +75,7 @@ def test_a_variant_is_dropped_where_a_text_loses_too_much(tagger: SpacyTagger, t
 
 def test_the_gain_is_that_of_the_text_that_loses_most(tagger: SpacyTagger, tmp_path: Path) -> None:
     judge = PlantedJudge({"cat": -9.0}, at={"The cat is tired.": -11.5})
-    assert judged(["cat"], judge, tagger, tmp_path, Settings(max_drop=2)) == [("cat", -1.5)]
+    assert judged(["cat"], judge, tagger, tmp_path, VariationSettings(max_drop=2)) == [("cat", -1.5)]
 
 
 def test_what_the_judge_cannot_read_is_dropped(tagger: SpacyTagger, tmp_path: Path) -> None:
@@ -81,7 +85,7 @@ def test_what_the_judge_cannot_read_is_dropped(tagger: SpacyTagger, tmp_path: Pa
 
 def test_the_best_under_both_models_are_drawn(tagger: SpacyTagger, tmp_path: Path) -> None:
     judge = PlantedJudge({"cat": -10.5, "horse": -9.0, "bird": -10.2})
-    drawn = judged(["cat", "horse", "bird"], judge, tagger, tmp_path, Settings(max_variants=2))
+    drawn = judged(["cat", "horse", "bird"], judge, tagger, tmp_path, VariationSettings(max_variants=2))
     assert [word for word, _ in drawn] == ["horse", "bird"]
 
 
@@ -93,7 +97,7 @@ def test_each_text_is_read_once_in_one_call(tagger: SpacyTagger, tmp_path: Path)
 
 
 def test_the_judge_stands_in_the_counts(tagger: SpacyTagger, tmp_path: Path) -> None:
-    judged(["cat"], PlantedJudge({}), tagger, tmp_path, Settings(max_drop=1.5))
+    judged(["cat"], PlantedJudge({}), tagger, tmp_path, VariationSettings(max_drop=1.5))
     document = json.loads(stages_path(tmp_path / "o.jsonl").read_text())
     assert document["judge"] == {"name": "planted judge", "fingerprint": "1", "max_drop": 1.5}
 

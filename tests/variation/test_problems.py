@@ -12,7 +12,7 @@ from tests.runs.toy import toy_suite
 from veridical.errors import UserError
 from veridical.items import Item
 from veridical.suites.files import write_suite
-from veridical.variation.problems import Columns, parse_label_names, read_seeds
+from veridical.variation.problems import ProblemColumns, parse_label_names, read_seeds
 from veridical.variation.seeds import Seeds, suite_seeds
 from veridical.variation.stages import Stages
 
@@ -91,11 +91,11 @@ def test_columns_and_labels_are_named_by_the_user(tmp_path: Path) -> None:
     ):
         read_seeds(path)
     with pytest.raises(UserError, match="no column 'satzz'"):
-        read_seeds(path, Columns("kontext", "satzz", "urteil"))
-    columns = Columns("kontext", "satz", "urteil")
+        read_seeds(path, ProblemColumns("kontext", "satzz", "urteil"))
+    columns = ProblemColumns("kontext", "satz", "urteil")
     with pytest.raises(UserError, match=r"line 2, column 'urteil': unknown label 'folgt'.*--label-name"):
         items(read_seeds(path, columns))
-    named = Columns("kontext", "satz", "urteil", parse_label_names(["folgt=entailment"]))
+    named = ProblemColumns("kontext", "satz", "urteil", parse_label_names(["folgt=entailment"]))
     (item,) = items(read_seeds(path, named))
     assert (item.gold, item.factors["label"]) == (("entailment",), "entailment")
 
@@ -106,7 +106,7 @@ def test_numbered_labels_are_not_guessed_at(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     with pytest.raises(UserError, match="unknown label '0'"):
         items(read_seeds(path))
-    columns = Columns(labels=parse_label_names(["0=entailment", "1=neutral", "2=contradiction"]))
+    columns = ProblemColumns(labels=parse_label_names(["0=entailment", "1=neutral", "2=contradiction"]))
     stages = Stages()
     assert [item.gold for item in items(read_seeds(path, columns), stages)] == [("entailment",)]
     assert stages["a gold label"].dropped == 1
@@ -214,4 +214,4 @@ def test_one_column_is_not_two_texts(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("premise,hypothesis,label\nA dog,dogs,neutral\n")
     with pytest.raises(UserError, match="name one for each with --premise-column"):
-        read_seeds(path, Columns(premise="hypothesis"))
+        read_seeds(path, ProblemColumns(premise="hypothesis"))

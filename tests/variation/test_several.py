@@ -17,8 +17,8 @@ from veridical.models.protocol import ChoiceScore, TokenSequence
 from veridical.suites.files import read_suite, write_suite
 from veridical.variation import proposers
 from veridical.variation.builder import Varied, stages_path, vary
-from veridical.variation.filters import Settings
 from veridical.variation.problems import read_files
+from veridical.variation.settings import VariationSettings
 from veridical.variation.stages import Stages
 from veridical.variation.tagging import SpacyTagger
 
@@ -27,7 +27,7 @@ ANIMALS = ["cat", "horse", "pig", "lion", "tiger", "rabbit", "bear", "wolf", "fo
 
 
 def both(
-    tagger: SpacyTagger, folder: Path, first: list[str], second: list[str], settings: Settings | None = None
+    tagger: SpacyTagger, folder: Path, first: list[str], second: list[str], settings: VariationSettings | None = None
 ) -> tuple[Varied, Suite]:
     """Variants by two proposers, `hf/a/one` and `hf/b/two`, of what each likes for `dog`."""
     out = folder / "variants.jsonl"
@@ -71,12 +71,12 @@ def test_each_variant_is_its_proposers_and_one_of_several_is_none(tagger: SpacyT
 
 def test_each_proposer_has_its_own_sample_of_variants(tagger: SpacyTagger, tmp_path: Path) -> None:
     """With 3 a seed, of 12 that both proposers like, and those are the same: a variant's rank is its own."""
-    made, suite = both(tagger, tmp_path, ANIMALS, ANIMALS, Settings(max_variants=3))
-    alone, of_one = both(tagger, tmp_path, ANIMALS, [], Settings(max_variants=3))
+    made, suite = both(tagger, tmp_path, ANIMALS, ANIMALS, VariationSettings(max_variants=3))
+    alone, of_one = both(tagger, tmp_path, ANIMALS, [], VariationSettings(max_variants=3))
     assert made.variants == alone.variants == 6
     assert {item.id for item in variants(suite)} == {item.id for item in variants(of_one)}
     assert set(told(suite).values()) == {(None, "hf/a/one, hf/b/two")}
-    apart, _ = both(tagger, tmp_path, ANIMALS[:6], ANIMALS[6:], Settings(max_variants=3))
+    apart, _ = both(tagger, tmp_path, ANIMALS[:6], ANIMALS[6:], VariationSettings(max_variants=3))
     assert (apart.variants, apart.by_proposer) == (12, {"hf/a/one": 6, "hf/b/two": 6})
 
 

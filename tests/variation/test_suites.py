@@ -142,7 +142,7 @@ def test_the_checkers_rules_hold_for_every_variant(tagger: SpacyTagger, tmp_path
 def test_a_variant_that_breaks_a_rule_of_the_checker_is_dropped(
     tagger: SpacyTagger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def no_novel(sets: rules.Sets) -> list[rules.Finding]:
+    def no_novel(sets: rules.VerbSets) -> list[rules.Finding]:
         faults = [item.name for items in sets.values() for item in items.values() if "novel" in item.fields["premise"]]
         return [rules.none_of("prefix property", faults, "novel")]
 

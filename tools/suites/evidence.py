@@ -22,7 +22,7 @@ from veridical.stats.permutation import permutation_p
 from veridical.suites.evidence.builder import build_development, build_evidence
 from veridical.suites.evidence.prompts import LABELS
 from veridical.suites.evidence.surface import LABEL_WORD, RULES, rule_accuracy
-from veridical.suites.evidence.text import DIFFERENCES, KINDS, CategoryText, Pair, read_text
+from veridical.suites.evidence.text import DIFFERENCES, KINDS, CategoryText, EvidencePair, read_text
 
 PAIRS_PER_KIND = 3
 SCENARIOS, ENDPOINTS_PER_SCENARIO = 18, 8
@@ -134,7 +134,7 @@ CHECKS: tuple[Callable[[Sequence[CategoryText]], Iterator[str]], ...] = (
 )
 
 
-def _pairs(text: Sequence[CategoryText]) -> list[Pair]:
+def _pairs(text: Sequence[CategoryText]) -> list[EvidencePair]:
     return [pair for category in text for pair in category.pair]
 
 

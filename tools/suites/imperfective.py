@@ -20,7 +20,7 @@ from tools.suites.leakage import FEATURES, accuracy_spread
 from veridical.errors import UserError
 from veridical.suites.imperfective.builder import build_sets
 from veridical.suites.imperfective.lexicon import Lexicon, read_lexicon
-from veridical.suites.imperfective.rules import ITEM_RULES, Finding, Sets, finding, none_of
+from veridical.suites.imperfective.rules import ITEM_RULES, Finding, VerbSets, finding, none_of
 
 CLASSES = ("Creation", "Change_of_State", "Consumption", "Motion_to_Goal")
 
@@ -134,7 +134,7 @@ def verb_forms(lexicon: Lexicon) -> Iterable[Finding]:
 # --- the items
 
 
-def lengths(sets: Sets) -> Iterable[Finding]:
+def lengths(sets: VerbSets) -> Iterable[Finding]:
     """Premises of telic and of atelic verbs are of like length in words."""
     words: dict[str, list[int]] = defaultdict(list)
     for items in sets.values():
@@ -150,7 +150,7 @@ def lengths(sets: Sets) -> Iterable[Finding]:
         )
 
 
-def leakage(sets: Sets) -> Iterable[Finding]:
+def leakage(sets: VerbSets) -> Iterable[Finding]:
     """Accuracy of surface classifiers for telicity, with folds by verb and with folds by frame, however cut."""
     views = (
         ("C and D premises", "CD", "premise"),
@@ -182,7 +182,7 @@ LEXICON_CHECKS: tuple[Callable[[Lexicon], Iterable[Finding]], ...] = (
     completions,
     verb_forms,
 )
-ITEM_CHECKS: tuple[Callable[[Sets], Iterable[Finding]], ...] = (
+ITEM_CHECKS: tuple[Callable[[VerbSets], Iterable[Finding]], ...] = (
     *ITEM_RULES,
     lengths,
     leakage,

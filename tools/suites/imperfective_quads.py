@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from statistics import fmean
 
-import pyinflect
 from rich.console import Console
 from rich.table import Table
 
@@ -135,6 +134,9 @@ def judgements_hold(four: Quadruple) -> Iterator[str]:
 
 def forms_agree(four: Quadruple) -> Iterator[str]:
     """pyinflect knows the past and the participle."""
+    # Imported here: after lemminflect, whose import fails once pyinflect has extended spaCy.
+    import pyinflect
+
     phrase = VerbPhrase(four.quad.verb, forms=four.quad.forms)
     for form, tag in ((phrase.past, "VBD"), (phrase.ing, "VBG")):
         known = pyinflect.getInflection(phrase.verb, tag) or ()

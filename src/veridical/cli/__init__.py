@@ -12,7 +12,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0: done; 2: the user's input is at fault; 1: anything else.
     """
     try:
-        # Imports take a second or two, in which Ctrl-C must be told as well.
+        # Imports take a second or two, in which Ctrl-C must be handled as well.
         from veridical.cli.app import call
 
         return call(arguments)

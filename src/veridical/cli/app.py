@@ -1,4 +1,4 @@
-"""The commands together, and how what goes wrong is told."""
+"""All commands in one program, and its error messages and exit status."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ from veridical.errors import UserError, printable
 
 
 class Command(TyperCommand):
-    """A command whose help shows no types of Python's beside its arguments."""
+    """A command that hides Python type names in the help text."""
 
     def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters, without the type that Typer would show for arguments."""
         params: list[Any] = super().get_params(ctx)
         for param in params:
             if isinstance(param, TyperArgument):
@@ -65,7 +66,7 @@ _ParserError: type[Exception] = next(kind for kind in typer.BadParameter.__mro__
 
 # What a full disk, an exhausted quota and a limit on the size of files say.
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-# The status into which Typer turns Ctrl-C; no command of ours ends with it.
+# The status into which Typer turns Ctrl-C; no command of Veridical ends with it.
 INTERRUPTED = 130
 
 
@@ -83,7 +84,7 @@ def options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    pass
+    """Options of the program itself, before the name of a command."""
 
 
 def call(arguments: Sequence[str] | None = None) -> int:

@@ -33,6 +33,7 @@ def open_streams() -> bool:
 
 
 def errors() -> Console:
+    """The console for messages, on standard error."""
     from rich.console import Console
 
     return Console(stderr=True, emoji=False)

@@ -8,7 +8,7 @@ from veridical.report.texts import bounds, estimate, level
 
 if TYPE_CHECKING:
     from veridical.engine.probes import Probes
-    from veridical.studies.dtypes import Agreement
+    from veridical.studies.dtypes import DtypeAgreement
 
 EXACT = 1e-4
 """Nats for a short continuation below which two ways to compute a log-likelihood count as the same. Ours."""
@@ -65,7 +65,7 @@ def _greedy(probes: Probes) -> list[Finding]:
         Finding(
             "greedy text, alone or together",
             f"the same for {same} of {n} prompts",
-            "batches do not decide a text" if same == n else "a text depends on what is generated beside it",
+            "batches do not decide a text" if same == n else "a text depends on what is generated in the same batch",
         ),
     ]
 
@@ -78,7 +78,7 @@ def _near_ties(probes: Probes) -> Finding:
     )
 
 
-def dtype_finding(dtype: str, found: Agreement) -> Finding:
+def dtype_finding(dtype: str, found: DtypeAgreement) -> Finding:
     """What computing in `dtype` does to the labels that float32 gives."""
     measure, (here, there) = found.measure, found.near_ties
     if measure is None:
@@ -98,7 +98,7 @@ def dtype_finding(dtype: str, found: Agreement) -> Finding:
 
 def _nats(error: float | None) -> str:
     if error is None:
-        return "more than can be told: it is not a number"
+        return "unknown: it is not a number"
     return "nothing" if error == 0 else f"{error:.2g} nats at most"
 
 

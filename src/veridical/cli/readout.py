@@ -1,4 +1,4 @@
-"""`veridical readout`: what a linear readout of hidden states recovers, beside what the model answers."""
+"""`veridical readout`: what a linear readout of hidden states recovers, and what the model itself answers."""
 
 from __future__ import annotations
 
@@ -70,7 +70,8 @@ def command(
     template_arg: TemplateArguments = None,
     generation_header: GenerationHeader = None,
 ) -> None:
-    """Fit linear readouts to hidden states, with nulls, baselines and controls, and judge them beside the answers."""
+    """Fit linear readouts to hidden states, with nulls, baselines and controls, and judge them together with the
+    answers."""
     from veridical.cli.console import errors, measures_document, print_json, print_tables
     from veridical.progress import Terminal
     from veridical.prompts.chat import parse_template_arguments

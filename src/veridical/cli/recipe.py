@@ -17,7 +17,7 @@ SAID_BY_THE_RECIPE = ("prompt", "mode", "shots", "orders", "max_new_tokens")
 
 
 def named(context: typer.Context, option: str) -> bool:
-    """Whether an option stands in the command line, so that its value is no default."""
+    """Whether an option stands in the command line, so that its value is not a default."""
     source = context.get_parameter_source(option)
     return source is not None and source.name == "COMMANDLINE"
 

@@ -54,7 +54,7 @@ def agreement(
     ],
     key: Annotated[
         Path | None,
-        typer.Option("--key", metavar="FILE", help="The key. Default: key.json beside the sheets or above."),
+        typer.Option("--key", metavar="FILE", help="The key. Default: key.json in the sheets' folder or above."),
     ] = None,
     json: Json = False,
 ) -> None:

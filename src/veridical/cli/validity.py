@@ -94,7 +94,7 @@ def command(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Test what benchmarks predict: beside model size, family and controls, in families not seen."""
+    """Test what benchmarks predict beyond model size, family and controls, in families not seen."""
     from veridical.cli.console import print_json, results
     from veridical.studies.validity import default_out, validity, write
 

@@ -112,8 +112,8 @@ def command(
     from veridical.variation import proposers
     from veridical.variation.builder import stages_path, vary
     from veridical.variation.judging import chosen_judge
-    from veridical.variation.problems import Columns, named_suite, parse_label_names, read_files, refuse_options
-    from veridical.variation.settings import TAG_EQUALITIES, Settings
+    from veridical.variation.problems import ProblemColumns, named_suite, parse_label_names, read_files, refuse_options
+    from veridical.variation.settings import TAG_EQUALITIES, VariationSettings
     from veridical.variation.tagging import load_tagger
     from veridical.variation.writer import try_writing
 
@@ -128,7 +128,7 @@ def command(
             raise UserError(f"{option} {value}: a finite number is needed")
     if tag not in TAG_EQUALITIES:
         raise unknown("--tag", tag, TAG_EQUALITIES)
-    settings = Settings(
+    settings = VariationSettings(
         top=top,
         min_probability=min_probability,
         min_ratio=min_ratio,
@@ -142,7 +142,7 @@ def command(
     for output in outputs:
         try_writing(output)
     keep_apart(outputs, _inputs(seeds or [], suite, [*proposer, judge or ""], spacy_model))
-    columns = Columns(premise_column, hypothesis_column, label_column, parse_label_names(label_name or []))
+    columns = ProblemColumns(premise_column, hypothesis_column, label_column, parse_label_names(label_name or []))
     if suite is not None:
         refuse_options(f"--suite {suite}", columns, encoding)
     source = named_suite(suite) if suite is not None else read_files(seeds or [], columns, encoding)
@@ -186,7 +186,7 @@ def _inputs(seeds: list[Path], suite: str | None, proposers: list[str], spacy_mo
 
     named = [suite if suite not in BUILT_IN else None, spacy_model]
     models = [Path(spec.partition("/")[2]) for spec in proposers if "/" in spec]
-    files = [path for path in seeds if not path.is_dir()]  # a folder is no table: that is told where it is read
+    files = [path for path in seeds if not path.is_dir()]  # a folder is not a table, which is reported where it is read
     return [*files, *(Path(name) for name in named if name), *(path for path in models if path.exists())]
 
 

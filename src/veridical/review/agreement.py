@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from veridical.review.estimates import Column, Estimate, Estimator, units_of
+from veridical.review.estimates import Estimate, Estimator, QuestionRatings, units_of
 from veridical.review.key import find_key, read_key
 from veridical.review.krippendorff import MISSING
 from veridical.review.reading import Ratings, read_ratings, sheet_files
@@ -91,7 +91,7 @@ class Disagreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class ReviewAgreement:
     """All of it. `absent` are raters whose sheets were made and none is given."""
 
     suite: str
@@ -105,7 +105,9 @@ class Agreement:
     disagreements: tuple[Disagreement, ...]
 
 
-def agreement(sheets: Sequence[Path], key_file: Path | None = None, draws: int = 10_000, seed: int = 0) -> Agreement:
+def agreement(
+    sheets: Sequence[Path], key_file: Path | None = None, draws: int = 10_000, seed: int = 0
+) -> ReviewAgreement:
     """The agreement of filled-in sheets (files, or folders of them); the key is sought by them where none is named.
 
     Raises UserError, naming file and line, where a sheet is at fault.
@@ -115,12 +117,12 @@ def agreement(sheets: Sequence[Path], key_file: Path | None = None, draws: int =
     return measured(read_ratings(files, key), draws, seed)
 
 
-def measured(ratings: Ratings, draws: int = 10_000, seed: int = 0) -> Agreement:
+def measured(ratings: Ratings, draws: int = 10_000, seed: int = 0) -> ReviewAgreement:
     """The agreement in these ratings."""
     key = ratings.key
     estimator = Estimator(units_of(key), draws, seed)
-    columns = [Column(question, ratings.codes[question.name], key) for question in key.questions]
-    return Agreement(
+    columns = [QuestionRatings(question, ratings.codes[question.name], key) for question in key.questions]
+    return ReviewAgreement(
         suite=key.suite,
         version=key.version,
         n_items=len(key.items),
@@ -133,7 +135,7 @@ def measured(ratings: Ratings, draws: int = 10_000, seed: int = 0) -> Agreement:
     )
 
 
-def _overall(columns: Sequence[Column], estimator: Estimator) -> Overall | None:
+def _overall(columns: Sequence[QuestionRatings], estimator: Estimator) -> Overall | None:
     scales = {(column.question.values, column.question.scores) for column in columns}
     if len(columns) < 2 or len(scales) > 1 or not columns[0].question.ordered:
         return None
@@ -146,12 +148,12 @@ def _overall(columns: Sequence[Column], estimator: Estimator) -> Overall | None:
     )
 
 
-def _rated_scores(column: Column) -> tuple[Floats, Ints]:
+def _rated_scores(column: QuestionRatings) -> tuple[Floats, Ints]:
     """The scores of all ratings, (ratings,), and the item of each."""
     return column.scores[column.rated], np.nonzero(column.rated)[0]
 
 
-def _question(column: Column, raters: Sequence[int], estimator: Estimator) -> QuestionAgreement:
+def _question(column: QuestionRatings, raters: Sequence[int], estimator: Estimator) -> QuestionAgreement:
     question, codes = column.question, column.codes
     steps, items = column.steps
     counts = np.bincount(codes[column.rated], minlength=len(question.values))
@@ -176,7 +178,7 @@ def _question(column: Column, raters: Sequence[int], estimator: Estimator) -> Qu
 
 
 def _expected(
-    column: Column, rated: Bools, hits: Bools, estimator: Estimator
+    column: QuestionRatings, rated: Bools, hits: Bools, estimator: Estimator
 ) -> tuple[Estimate | None, Estimate | None]:
     """The shares of items, and of sets of several items, that are as expected; both flags are (items,)."""
     considered = np.flatnonzero(rated & column.expecting)
@@ -186,7 +188,7 @@ def _expected(
     return share, estimator.set_share(hits, rated, column.expecting)
 
 
-def _rater(column: Column, place: int, rater: int, estimator: Estimator) -> RaterSummary:
+def _rater(column: QuestionRatings, place: int, rater: int, estimator: Estimator) -> RaterSummary:
     rated = column.rated[:, place]
     scores = column.scores[rated, place] if column.question.scores else np.empty(0)
     expected, sets = None, None
@@ -202,7 +204,7 @@ def _rater(column: Column, place: int, rater: int, estimator: Estimator) -> Rate
     )
 
 
-def _pairs(column: Column, raters: Sequence[int]) -> Iterator[RaterPair]:
+def _pairs(column: QuestionRatings, raters: Sequence[int]) -> Iterator[RaterPair]:
     for one, other in combinations(range(len(raters)), 2):
         both = column.rated[:, one] & column.rated[:, other]
         steps = np.abs(column.codes[both, one] - column.codes[both, other])
@@ -211,7 +213,7 @@ def _pairs(column: Column, raters: Sequence[int]) -> Iterator[RaterPair]:
         yield RaterPair((raters[one], raters[other]), len(steps), exact, adjacent)
 
 
-def _disagreements(column: Column, ratings: Ratings) -> Iterator[Disagreement]:
+def _disagreements(column: QuestionRatings, ratings: Ratings) -> Iterator[Disagreement]:
     question, tolerated = column.question, 1 if column.scaled else 0
     for position, (item, codes) in enumerate(zip(ratings.key.items, column.codes, strict=True)):
         given = {rater: int(code) for rater, code in zip(ratings.raters, codes, strict=True) if code != MISSING}

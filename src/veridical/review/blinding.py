@@ -1,6 +1,6 @@
 """From a suite to blinded sheets and the key to them.
 
-A row has an id of its own on each rater's sheet, and the texts. What the suite says of an item (gold, name, factors,
+A row has an id of its own on each rater's sheet, and the texts. What the suite holds on an item (gold, name, factors,
 role, set) does not reach a sheet, nor does it move the order of its rows.
 """
 
@@ -15,36 +15,37 @@ import numpy as np
 from veridical.errors import UserError
 from veridical.items import FULL, Item, Member, Suite, digest
 from veridical.limits import take_sets
-from veridical.review.key import Key, RatedItem
-from veridical.review.questions import SEED, Kind, Question, kind_of
+from veridical.review.key import RatedItem, ReviewKey
+from veridical.review.questions import SEED, Question, ReviewKind, kind_of
 
 _LETTERS = tuple("bcdfghjkmnpqrstvwxz")
-"""No vowels, so that an id is no word; no digits, so that a spreadsheet program takes none for a number or a date."""
+"""No vowels, so that an id is not a word; no digits, so that a spreadsheet program takes none for a number or a
+date."""
 _ID_LENGTH = 6
 
-Texts = tuple[tuple[str, str], ...]
+SheetTexts = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SheetRow:
     """A row as a rater sees it: texts with their headings."""
 
     id: str
-    texts: Texts
+    texts: SheetTexts
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What one rater gets. `rater` counts from 1; `fingerprint` says nothing but tells this sheet from any other."""
+    """What one rater gets. `rater` counts from 1; `fingerprint` only distinguishes this sheet from others."""
 
     rater: int
     fingerprint: str
     instructions: str
     questions: tuple[Question, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[SheetRow, ...]
 
 
-def blinded(suite: Suite, raters: int, sample: int | None = None, seed: int = 0) -> tuple[Key, tuple[Sheet, ...]]:
+def blinded(suite: Suite, raters: int, sample: int | None = None, seed: int = 0) -> tuple[ReviewKey, tuple[Sheet, ...]]:
     """The key, and a sheet for each rater: the same items, each time in another order and under other ids.
 
     `sample` is how many items are rated (all where None): items taken from the sets in turn, or as many whole sets as
@@ -67,10 +68,10 @@ def blinded(suite: Suite, raters: int, sample: int | None = None, seed: int = 0)
         for position in _order([item.set for item in items], rng):
             row = _new_id(ids, rng)
             ids[row] = (rater, position)
-            rows.append(Row(row, items[position].texts))
+            rows.append(SheetRow(row, items[position].texts))
         fingerprint = digest([row.id for row in rows])
         sheets.append(Sheet(rater, fingerprint, kind.instructions, questions, tuple(rows)))
-    key = Key(
+    key = ReviewKey(
         suite=suite.name,
         version=suite.version,
         content_hash=suite.content_hash,
@@ -92,7 +93,7 @@ def _new_id(taken: Mapping[str, object], rng: np.random.Generator) -> str:
 def _order(sets: Sequence[str], rng: np.random.Generator) -> list[int]:
     """Positions in a random order in which the items of a set stand as far apart as they can.
 
-    One item of every set comes before a second of any, so that nobody judges an item by the one beside it.
+    One item of every set comes before a second of any, so that nobody judges an item by the one next to it.
     """
     waiting: dict[str, list[int]] = {}
     for position in rng.permutation(len(sets)):
@@ -107,8 +108,8 @@ def _order(sets: Sequence[str], rng: np.random.Generator) -> list[int]:
     return order
 
 
-def _rated(suite: Suite, kind: Kind, sample: int | None, seed: int) -> Iterator[RatedItem]:
-    """The items to be rated, in the suite's order: a variant once beside each of its seeds, any other item once."""
+def _rated(suite: Suite, kind: ReviewKind, sample: int | None, seed: int) -> Iterator[RatedItem]:
+    """The items to be rated, in the suite's order: a variant once with each of its seeds, any other item once."""
     members: dict[str, list[Member]] = {}
     for member in suite.grouping().members:
         members.setdefault(member.item, []).append(member)
@@ -126,7 +127,7 @@ def _rated(suite: Suite, kind: Kind, sample: int | None, seed: int) -> Iterator[
     lacking = next((place.set for place in places if kind.variants and place.set not in seeds), None)
     if lacking is not None:
         raise UserError(
-            f"suite {suite.name}: set {lacking!r} has no member with the role {SEED!r}, beside which its variants are "
+            f"suite {suite.name}: set {lacking!r} has no member with the role {SEED!r}, with which its variants are "
             "shown; mark it in the suite file"
         )
     taken = set(_sampled(suite, places, kind, sample, seed))
@@ -144,7 +145,9 @@ def _rated(suite: Suite, kind: Kind, sample: int | None, seed: int) -> Iterator[
             )
 
 
-def _sampled(suite: Suite, places: Sequence[Member], kind: Kind, sample: int | None, seed: int) -> Iterator[Member]:
+def _sampled(
+    suite: Suite, places: Sequence[Member], kind: ReviewKind, sample: int | None, seed: int
+) -> Iterator[Member]:
     if sample is None:
         yield from places
         return
@@ -171,7 +174,7 @@ def _sampled(suite: Suite, places: Sequence[Member], kind: Kind, sample: int | N
     yield from islice(turns, sample)
 
 
-def _texts(suite: Suite, item: Item, seed: Item | None) -> Texts:
+def _texts(suite: Suite, item: Item, seed: Item | None) -> SheetTexts:
     """What a rater reads: the fields, in the order in which the suite shows them, and choices that say more than their
     labels; before those of a variant, those of its seed."""
     if seed is not None:
@@ -182,6 +185,6 @@ def _texts(suite: Suite, item: Item, seed: Item | None) -> Texts:
     bare = all(choice.context is None and choice.continuation.strip() == choice.label for choice in item.choices)
     if bare:
         return fields
-    # In the labels' order: an item's own may tell which is right.
+    # In the labels' order: an item's own order may give away which is right.
     choices = sorted(item.choices, key=lambda choice: choice.label)
     return (*fields, *((f"answer {c.label}", f"{c.context or ''}{c.continuation}") for c in choices))

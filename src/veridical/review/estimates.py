@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from veridical.review.key import Key
+from veridical.review.key import ReviewKey
 from veridical.review.krippendorff import MISSING, Level, alpha, alpha_interval
 from veridical.review.questions import Question
 from veridical.stats.bootstrap import Term, bootstrap_interval
@@ -31,7 +31,7 @@ class Estimate:
     n: int
 
 
-def units_of(key: Key) -> Units:
+def units_of(key: ReviewKey) -> Units:
     """The set and the cluster of every item of a review."""
     sets = {name: code for code, name in enumerate(dict.fromkeys(item.set for item in key.items))}
     clusters = {name: code for code, name in enumerate(dict.fromkeys(item.cluster for item in key.items))}
@@ -41,15 +41,16 @@ def units_of(key: Key) -> Units:
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class QuestionRatings:
     """One question's ratings: `codes` is (items, raters)."""
 
     question: Question
     codes: Ints
-    key: Key
+    key: ReviewKey
 
     @cached_property
     def rated(self) -> Bools:
+        """Which ratings were given, (items, raters)."""
         found: Bools = self.codes != MISSING
         return found
 
@@ -123,6 +124,7 @@ class Estimator:
         return self._estimate(float(values.mean()), interval, len(values))
 
     def share(self, hits: Bools, items: Ints) -> Estimate:
+        """The share of hits, one a row; `items` is the item of each."""
         return self.mean(hits.astype(np.float64), items)
 
     def set_share(self, hits: Bools, rated: Bools, considered: Bools) -> Estimate:
@@ -136,6 +138,7 @@ class Estimator:
         return self.share((n_hits == n)[whole], first[whole])
 
     def alpha(self, codes: Ints, level: Level) -> Estimate:
+        """Krippendorff's alpha of `codes` (items, raters) at this level, with its interval."""
         n = int(((codes != MISSING).sum(axis=1) > 1).sum())
         value = alpha(codes, level)
         if value is None:

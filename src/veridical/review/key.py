@@ -32,7 +32,7 @@ class RatedItem(Frozen):
     texts: tuple[tuple[str, str], ...]
 
 
-class Key(Frozen):
+class ReviewKey(Frozen):
     """What was asked, of which items. `ids` maps a row's id to its rater (from 1) and its item's position."""
 
     suite: Name
@@ -48,15 +48,16 @@ class Key(Frozen):
     def _ids_lead_somewhere(self) -> Self:
         for row, (rater, position) in self.ids.items():
             if not (1 <= rater <= self.raters and 0 <= position < len(self.items)):
-                raise ValueError(f"id {row!r} stands for rater {rater} and item {position}, which there are not")
+                raise ValueError(f"id {row!r} stands for rater {rater} and item {position}, which do not exist")
         return self
 
 
-def write_key(path: Path, key: Key) -> None:
+def write_key(path: Path, key: ReviewKey) -> None:
+    """Write the key to a file, whole or not at all."""
     replace(path, json_bytes({"schema": SCHEMA, **key.model_dump(mode="json")}))
 
 
-def read_key(path: Path) -> Key:
+def read_key(path: Path) -> ReviewKey:
     """The key in a file. Raises UserError, naming file and field, where it is not one."""
     try:
         document = parse_json(read_text(path))
@@ -68,7 +69,7 @@ def read_key(path: Path) -> Key:
     if found != SCHEMA:
         raise UserError(f"{path}: not the key of review sheets: its schema is {found!r}, not {SCHEMA!r}")
     try:
-        return Key.model_validate(document)
+        return ReviewKey.model_validate(document)
     except ValidationError as error:
         fault = error.errors()[0]
         message = fault["msg"].removeprefix("Value error, ")
@@ -76,14 +77,16 @@ def read_key(path: Path) -> Key:
 
 
 def find_key(sheets: list[Path]) -> Path:
-    """The key beside the sheets or in the folder above them. Raises UserError where there is none, or several."""
+    """The key in the folder of the sheets or in the one above. Raises UserError where there is none, or several."""
     folders = dict.fromkeys(folder for sheet in sheets for folder in (sheet.parent, sheet.resolve().parent.parent))
     keys = {(folder / NAME).resolve(): folder / NAME for folder in folders if (folder / NAME).is_file()}
     if not keys:
         raise UserError(
-            f"no {NAME} beside {sheets[0]} or in the folder above: name the one that 'veridical review sheet' wrote, "
+            f"no {NAME} next to {sheets[0]} or in the folder above: name the one that 'veridical review sheet' wrote, "
             "with --key FILE"
         )
     if len(keys) > 1:
-        raise UserError(f"the sheets lie by several keys ({', '.join(map(str, keys.values()))}): name one with --key")
+        raise UserError(
+            f"there are several keys for the sheets ({', '.join(map(str, keys.values()))}): name one with --key"
+        )
     return next(iter(keys.values()))

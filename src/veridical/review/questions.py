@@ -52,7 +52,7 @@ SENTENCE_QUESTIONS = (
         "entirely",
     ),
 )
-"""The three scales are those of arXiv 2601.09373; their wording is ours."""
+"""The three scales are those of arXiv 2601.09373; the wording is Veridical's."""
 
 VARIANT_QUESTIONS = (
     _yes_no("fluent", "Is the variant fluent, as if it had been written this way?"),
@@ -80,11 +80,11 @@ def _gold(item: Item) -> dict[str, tuple[str, ...]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ReviewKind:
     """How the items of one kind of suite are put to raters.
 
     `expected` gives, by question, the answers that the suite claims to be right of an item. `whole_sets`: sets
-    are sampled whole, since they are judged together; items otherwise. `variants`: a set's seed is shown beside each
+    are sampled whole, since they are judged together; items otherwise. `variants`: a set's seed is shown with each
     of its variants and is not rated itself.
     """
 
@@ -95,7 +95,7 @@ class Kind:
     variants: bool = False
 
 
-VARIANTS = Kind(
+VARIANTS = ReviewKind(
     instructions=(
         "Each entry shows an original and a variant of it with one word replaced. Decide for yourself what the right "
         "answer to the original is, then whether that same answer is right for the variant too. For a premise and a "
@@ -105,12 +105,12 @@ VARIANTS = Kind(
     expected=lambda item: {question.name: ("yes",) for question in VARIANT_QUESTIONS},
     variants=True,
 )
-SENTENCES = Kind(
+SENTENCES = ReviewKind(
     instructions="Each entry shows sentences that belong together. Rate them from 1 (worst) to 5 (best).",
     questions=lambda suite: SENTENCE_QUESTIONS,
     expected=lambda item: {},
 )
-EVIDENCE = Kind(
+EVIDENCE = ReviewKind(
     instructions=(
         "Each entry shows the background of a study, one diagnostic result as evidence, a target claim and a condition "
         "that the claim rests on. First ask whether the result is about this condition for this target at all; if it "
@@ -121,7 +121,7 @@ EVIDENCE = Kind(
     expected=_gold,
     whole_sets=True,
 )
-LABELS = Kind(
+LABELS = ReviewKind(
     instructions="Give each entry the label that is right for it. Judge each entry by itself, by what it says alone.",
     questions=_label_question,
     expected=_gold,
@@ -136,6 +136,6 @@ _KINDS = {
 }
 
 
-def kind_of(suite: Suite) -> Kind:
+def kind_of(suite: Suite) -> ReviewKind:
     """How this suite is put to raters, by its measures; any other suite's items are given labels."""
     return _KINDS.get(suite.measures, LABELS)

@@ -18,7 +18,7 @@ import numpy as np
 
 from veridical.errors import UserError
 from veridical.files.binary_file import read_bytes
-from veridical.review.key import NAME, Key
+from veridical.review.key import NAME, ReviewKey
 from veridical.review.krippendorff import MISSING
 from veridical.review.questions import Question
 from veridical.review.sheets import COMMENT, ID
@@ -28,13 +28,14 @@ _DELIMITERS = (",", ";", "\t", "|")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SheetLine:
     """Where a row begins in its file."""
 
     path: Path
     number: int
 
     def fail(self, message: str) -> NoReturn:
+        """Raise UserError with this place and the message."""
         raise UserError(f"{self.path}, line {self.number}: {message}")
 
 
@@ -42,7 +43,7 @@ class Line:
 class RatedRow:
     """A row with its ratings by question; a question that the rater left open is not among them."""
 
-    line: Line
+    line: SheetLine
     id: str
     ratings: Mapping[str, str]
     comment: str
@@ -56,7 +57,7 @@ class Ratings:
     `comments` is by (position of the item, rater).
     """
 
-    key: Key
+    key: ReviewKey
     raters: tuple[int, ...]
     codes: Mapping[str, Ints]
     comments: Mapping[tuple[int, int], str]
@@ -80,13 +81,13 @@ def sheet_files(paths: Sequence[Path]) -> list[Path]:
     return list(files.values())
 
 
-def read_ratings(files: Sequence[Path], key: Key) -> Ratings:
+def read_ratings(files: Sequence[Path], key: ReviewKey) -> Ratings:
     """The ratings in filled-in sheets.
 
     Raises UserError, naming file and line, for an id that the key does not have, one that was rated before, and a
     value that the question does not have; and where there is no rating at all.
     """
-    seen: dict[str, Line] = {}
+    seen: dict[str, SheetLine] = {}
     raters = set()
     codes = {question.name: np.full((len(key.items), key.raters), MISSING, np.int64) for question in key.questions}
     comments: dict[tuple[int, int], str] = {}
@@ -131,7 +132,7 @@ def read_sheet(path: Path, questions: Sequence[Question]) -> Iterator[RatedRow]:
         raise UserError(f"{path}: no headings; the first line of a sheet is {', '.join([ID, *names])}")
 
 
-def _row(line: Line, cells: Sequence[str], columns: Mapping[str, int], questions: Sequence[Question]) -> RatedRow:
+def _row(line: SheetLine, cells: Sequence[str], columns: Mapping[str, int], questions: Sequence[Question]) -> RatedRow:
     def cell(name: str) -> str:
         place = columns.get(name, len(cells))
         return cells[place].strip() if place < len(cells) else ""
@@ -143,7 +144,7 @@ def _row(line: Line, cells: Sequence[str], columns: Mapping[str, int], questions
     return RatedRow(line, cell(ID), ratings, cell(COMMENT))
 
 
-def _value(line: Line, question: Question, given: str) -> str | None:
+def _value(line: SheetLine, question: Question, given: str) -> str | None:
     """The question's value that a cell means: as it stands, else whatever its case, else as a number (`4,0` is 4)."""
     if not given:
         return None
@@ -165,7 +166,7 @@ def _number(text: str) -> float | str:
         return text
 
 
-def _columns(line: Line, cells: Sequence[str], names: Sequence[str]) -> dict[str, int]:
+def _columns(line: SheetLine, cells: Sequence[str], names: Sequence[str]) -> dict[str, int]:
     headings = [cell.strip().casefold() for cell in cells]
     wanted = [name for name in (ID, *names, COMMENT) if name in headings]
     for name in (ID, *names):
@@ -203,7 +204,7 @@ def _delimiter(text: str, names: Sequence[str]) -> str:
     return max(_DELIMITERS, key=headings)
 
 
-def _rows(path: Path, text: str, delimiter: str) -> Iterator[tuple[Line, list[str]]]:
+def _rows(path: Path, text: str, delimiter: str) -> Iterator[tuple[SheetLine, list[str]]]:
     """Rows with the line on which each begins, without blank lines and a first line `sep=;`."""
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
     begins = 1
@@ -211,7 +212,7 @@ def _rows(path: Path, text: str, delimiter: str) -> Iterator[tuple[Line, list[st
         for cells in reader:
             declares = begins == 1 and "".join(cells).casefold() == "sep=" and len(cells) == 2
             if cells and not declares:
-                yield Line(path, begins), cells
+                yield SheetLine(path, begins), cells
             begins = reader.line_num + 1
     except csv.Error as error:
         raise UserError(

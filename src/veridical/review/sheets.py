@@ -19,7 +19,7 @@ from veridical.files.writing import make_folder, replace, slug
 from veridical.items import Suite
 from veridical.review.blinding import Sheet, blinded
 from veridical.review.form import form
-from veridical.review.key import NAME, Key, write_key
+from veridical.review.key import NAME, ReviewKey, write_key
 from veridical.review.questions import Question
 from veridical.suites.registry import BUILT_IN, load
 
@@ -32,7 +32,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 class Written:
     """What was written. `folder` holds the sheets and nothing that raters must not see."""
 
-    key: Key
+    key: ReviewKey
     key_file: Path
     folder: Path
     files: tuple[Path, ...]
@@ -64,6 +64,7 @@ def source_suite(source: str | Path, name: str | None = None) -> Suite:
 
 
 def default_out(suite: Suite) -> Path:
+    """`review-SUITE` in the working folder."""
     return Path(f"review-{slug(suite.name)}")
 
 
@@ -78,7 +79,7 @@ def write_sheets(
     out = out if out is not None else default_out(suite)
     if out.name in ("", ".."):
         # `--out ''` is the current folder, as is `--out .`: sheets go into a folder of their own.
-        raise UserError(f"--out {out} is no new folder; name one")
+        raise UserError(f"--out {out} is not a new folder; name one")
     folder, key_file = out / "sheets", out / NAME
     if key_file.exists() or folder.exists():
         raise UserError(f"{out} holds sheets already, which may be filled in: choose another --out")
@@ -89,13 +90,14 @@ def write_sheets(
     files = []
     for sheet in sheets:
         files += [folder / f"{sheet_name(sheet)}.csv", folder / f"{sheet_name(sheet)}.html"]
-        # The mark at the beginning tells spreadsheet programs that it is UTF-8.
+        # By the mark at the beginning spreadsheet programs know that it is UTF-8.
         replace(files[-2], csv_text(sheet).encode("utf-8-sig"))
         replace(files[-1], form(sheet, f"{sheet_name(sheet)}.csv").encode())
     return Written(key, key_file, folder, tuple(files))
 
 
 def sheet_name(sheet: Sheet) -> str:
+    """The sheet's file name without its ending."""
     return f"rater-{sheet.rater}"
 
 
@@ -113,7 +115,7 @@ def csv_text(sheet: Sheet) -> str:
 
 
 def _heading(heading: str, asked: Sequence[str]) -> str:
-    """A text's heading, told apart from the columns that are read back."""
+    """A text's heading, changed where it equals the name of a column that is read back."""
     return _cell(f"text {heading}" if heading.strip().casefold() in (ID, COMMENT, *asked) else heading)
 
 

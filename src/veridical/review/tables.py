@@ -11,16 +11,16 @@ from rich.table import Table
 from rich.text import Text
 
 from veridical.errors import printable
-from veridical.review.agreement import Agreement, Disagreement, QuestionAgreement
+from veridical.review.agreement import Disagreement, QuestionAgreement, ReviewAgreement
 from veridical.review.estimates import CONFIDENCE, Estimate
 
 
-def render(agreement: Agreement) -> RenderableType:
+def render(agreement: ReviewAgreement) -> RenderableType:
     """Everything in the order in which one reads it: who rated what, agreement, expectations, disagreements."""
     return Group(*_parts(agreement))
 
 
-def _parts(agreement: Agreement) -> Iterator[RenderableType]:
+def _parts(agreement: ReviewAgreement) -> Iterator[RenderableType]:
     absent = f"; no sheet of {_names(agreement.absent)}" if agreement.absent else ""
     yield Text(
         printable(
@@ -40,7 +40,7 @@ def _names(raters: Sequence[int]) -> str:
     return f"rater{'s' if len(raters) > 1 else ''} {', '.join(map(str, raters))}"
 
 
-def _agreement_rows(agreement: Agreement) -> Iterator[tuple[str, list[Estimate | None]]]:
+def _agreement_rows(agreement: ReviewAgreement) -> Iterator[tuple[str, list[Estimate | None]]]:
     questions, overall = agreement.questions, agreement.overall
     rows: dict[str, list[Estimate | None]] = {
         "mean": [question.mean for question in questions],
@@ -58,7 +58,9 @@ def _agreement_rows(agreement: Agreement) -> Iterator[tuple[str, list[Estimate |
             yield name, [*cells, together.get(name)] if overall else cells
 
 
-def _table(corner: str, rows: Iterable[tuple[str, Sequence[Estimate | None]]], agreement: Agreement) -> RenderableType:
+def _table(
+    corner: str, rows: Iterable[tuple[str, Sequence[Estimate | None]]], agreement: ReviewAgreement
+) -> RenderableType:
     table = _new_table(corner, [q.question for q in agreement.questions] + (["all"] if agreement.overall else []))
     for name, cells in rows:
         table.add_row(Text(name), *(Text(_shown(cell)) for cell in cells))

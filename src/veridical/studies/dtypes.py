@@ -29,7 +29,7 @@ N_SETS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class DtypeAgreement:
     """The share of items with the same label, and on how many items each side's two best choices nearly tie.
 
     Items that are too long for the model are left aside and counted; `measure` is None where that is all of them.
@@ -63,15 +63,15 @@ def answers(model: LanguageModel, asked: Plan, name: str, progress: Progress) ->
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def compare(asked: Plan, one: pl.DataFrame, other: pl.DataFrame, *, seed: int = 0) -> Agreement:
+def compare(asked: Plan, one: pl.DataFrame, other: pl.DataFrame, *, seed: int = 0) -> DtypeAgreement:
     """How far two frames of answers to one plan, under two names, agree."""
     near = [frame.filter(pl.col("margin") < NEAR_TIE).height for frame in (one, other)]
     both = pl.concat([one, other])
     too_long = set(both.filter(pl.col("status") == Status.TOO_LONG.value)["item"])
     items = {ask.item for ask in asked.asks} - too_long
     if not items:
-        return Agreement(None, (near[0], near[1]), len(too_long))
+        return DtypeAgreement(None, (near[0], near[1]), len(too_long))
     suite = narrow(asked.suite, items)
     first, second = answerings(SuiteTable(suite), both)
     measure = agreement(first, second, JudgeSettings(seed=seed))
-    return Agreement(measure, (near[0], near[1]), len(too_long))
+    return DtypeAgreement(measure, (near[0], near[1]), len(too_long))

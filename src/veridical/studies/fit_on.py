@@ -45,7 +45,7 @@ def fitted_on(given: str | Suite, asked: Suite, fit_on: str | Path | Suite | Non
 
 
 def _built_in(given: str | Suite, asked: Suite) -> Suite | None:
-    """The built-in suite to fit on; a file of the same name is no built-in suite."""
+    """The built-in suite to fit on; a file of the same name is not a built-in suite."""
     if asked.name not in FITTED_ON or (isinstance(given, str) and given != asked.name):
         return None
     fitted = load(FITTED_ON[asked.name])

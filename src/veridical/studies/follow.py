@@ -17,7 +17,7 @@ from veridical.limits import limited
 from veridical.models import DeviceMap
 from veridical.models.protocol import LanguageModel
 from veridical.progress import Progress, Silent
-from veridical.studies.recipe import AskStep, Model, Readout, Recipe, ValidityStep, Vary
+from veridical.studies.recipe import AskStep, Model, ReadoutStep, Recipe, ValidityStep, VaryStep
 from veridical.studies.run import run
 from veridical.studies.study import Study, open_study
 
@@ -26,7 +26,7 @@ CLASSIFY = "classify"
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a user says beside a recipe. `models` replace the recipe's; the rest is as in `run`.
+    """What a user gives in addition to a recipe. `models` replace the recipe's; the rest is as in `run`.
 
     Where `dtype` is None it is the recipe's; of `template_args`, the user's stand before the recipe's of one name.
     """
@@ -46,8 +46,8 @@ class Given:
 def follow(recipe: Recipe, out: Path, given: Given | None = None, progress: Progress | None = None) -> Study:
     """Do a recipe's steps in the study folder `out`; one that was stopped goes on where it stopped.
 
-    Models behind APIs are left out, and so is a benchmark of which the user has no copy; each with a word. Scores that
-    predict are not analysed here, since families and sizes are to be looked at first: the command is named.
+    Models behind APIs are left out, and so is a benchmark of which the user has no copy; each with a message. Scores
+    that predict are not analysed here, since families and sizes are to be looked at first: the command is named.
 
     Raises UserError where a step cannot be done: no model is left, the user's file is missing, or as `run` does.
     """
@@ -66,13 +66,13 @@ class _Follower:
         self._check_data()
         failed = 0
         for number, step in enumerate(self.recipe.steps, 1):
-            self.progress.say(f"{self.recipe.name}: step {number} of {len(self.recipe.steps)}, {_told(step.what)}")
+            self.progress.say(f"{self.recipe.name}: step {number} of {len(self.recipe.steps)}, {_step_name(step.what)}")
             match step.what:
                 case AskStep() as ask:
                     failed += self._ask(ask, asked)
-                case Readout() as readout:
+                case ReadoutStep() as readout:
                     failed += self._readout(readout, asked)
-                case Vary() as vary:
+                case VaryStep() as vary:
                     self._vary(vary)
                 case ValidityStep() as validity:
                     self._prepare_validity(validity)
@@ -204,7 +204,7 @@ class _Follower:
     def _written(self) -> set[str]:
         return {step.vary.writes for step in self.recipe.steps if step.vary is not None}
 
-    def _readout(self, wanted: Readout, models: Sequence[str | LanguageModel]) -> int:
+    def _readout(self, wanted: ReadoutStep, models: Sequence[str | LanguageModel]) -> int:
         from veridical.readouts.crossfit import check_folds
         from veridical.readouts.rows import Rows
         from veridical.studies.fit_on import FITTED_ON
@@ -239,12 +239,12 @@ class _Follower:
         ]
         return sum(failures)
 
-    def _vary(self, wanted: Vary) -> None:
+    def _vary(self, wanted: VaryStep) -> None:
         from veridical.variation import proposers
         from veridical.variation.builder import vary
         from veridical.variation.judging import chosen_judge
         from veridical.variation.problems import named_suite, read_files
-        from veridical.variation.settings import Settings
+        from veridical.variation.settings import VariationSettings
         from veridical.variation.tagging import load_tagger
 
         path = self.out / wanted.writes
@@ -262,7 +262,9 @@ class _Follower:
             tagger=tagger,
             judge=chosen_judge(wanted.judge or None, self.progress),
             out=path,
-            settings=Settings(min_ratio=wanted.min_ratio, max_variants=wanted.max_variants, seed=self.given.seed),
+            settings=VariationSettings(
+                min_ratio=wanted.min_ratio, max_variants=wanted.max_variants, seed=self.given.seed
+            ),
             limit=self.given.limit,
             progress=self.progress,
         )
@@ -292,24 +294,24 @@ class _Follower:
         self.progress.say(f"next, once families and sizes are right: {shlex.join(command)}")
 
 
-def _takes_file(what: AskStep | Readout | Vary | ValidityStep | None) -> bool:
+def _takes_file(what: AskStep | ReadoutStep | VaryStep | ValidityStep | None) -> bool:
     """Whether a step reads the file of --data."""
     match what:
-        case AskStep(data=data) | Readout(data=data):
+        case AskStep(data=data) | ReadoutStep(data=data):
             return data
-        case Vary(suite=suite):
+        case VaryStep(suite=suite):
             return not suite
         case _:
             return False
 
 
-def _told(what: AskStep | Readout | Vary | ValidityStep | None) -> str:
+def _step_name(what: AskStep | ReadoutStep | VaryStep | ValidityStep | None) -> str:
     match what:
         case AskStep(suites=suites):
             return f"ask {', '.join(suites)}"
-        case Readout(suite=suite):
+        case ReadoutStep(suite=suite):
             return f"read out {suite}"
-        case Vary(suite=suite):
+        case VaryStep(suite=suite):
             return f"vary {suite or 'the seeds of --data'}"
         case _:
             return "validity"

@@ -33,9 +33,8 @@ from veridical.unicode_text import composed
 class Measuring(Protocol):
     """`judge` and `contrasts`."""
 
-    def __call__(
-        self, suite: Suite, frame: pl.DataFrame, /, *, level: float, draws: int, seed: int
-    ) -> list[Measure]: ...
+    def __call__(self, suite: Suite, frame: pl.DataFrame, /, *, level: float, draws: int, seed: int) -> list[Measure]:
+        """The measures of a suite's answers, with intervals of this level from so many bootstrap draws."""
 
 
 LEVEL = 0.95
@@ -155,7 +154,7 @@ class Judgement:
 
     @cached_property
     def records(self) -> tuple[Measure, ...]:
-        """Everything measured: of each run, of the baselines beside them, and between them."""
+        """Everything measured: of each run, of their baselines, and between runs."""
         if len(self.runs) == 1:
             return self.by_run[self.runs[0].path]
         return tuple(self._judge(self.suites, self.responses, self.runs))
@@ -174,12 +173,12 @@ class Judgement:
     @cached_property
     def verdicts(self) -> tuple[str, ...]:
         """In plain words, what the numbers mean: a sentence for each way in which a model was asked."""
-        told = verdicts(self.records, {suite.name: measure_set(suite.measures).rules for suite in self.suites})
+        sentences = verdicts(self.records, {suite.name: measure_set(suite.measures).rules for suite in self.suites})
         if any(run.readouts for run in self.runs):
             from veridical.readouts.verdict import readout_verdicts
 
-            told += readout_verdicts(self.suites, self.records, self._set_against)
-        return (*told, *self._remarks(), *remarks(self.runs))
+            sentences += readout_verdicts(self.suites, self.records, self._set_against)
+        return (*sentences, *self._remarks(), *remarks(self.runs))
 
     @property
     def _set_against(self) -> dict[tuple[str, str, str], str]:

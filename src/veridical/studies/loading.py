@@ -56,6 +56,7 @@ class Loading:
                 manifests.merged_settings(folder, stored.settings, settings)
 
     def load(self, given: str | LanguageModel, progress: Progress) -> LanguageModel:
+        """The model of that name, loaded with these settings; a model that is given loaded is returned as it is."""
         if not isinstance(given, str):
             return given
         progress.say(f"loading {given}")

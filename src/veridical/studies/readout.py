@@ -62,7 +62,7 @@ def readout(
     device_map: DeviceMap | None = None,
     progress: Progress | None = None,
 ) -> Study:
-    """Fit linear readouts to a model's hidden states and judge them beside its answers.
+    """Fit linear readouts to a model's hidden states and judge them together with its answers.
 
     The model is asked the suite by log-likelihood under one prompt, with every input, and the hidden state of the last
     prompt token is kept from the same passes: at every layer for the whole item, at `layer` for restricted inputs.

@@ -33,9 +33,9 @@ class Model(Frozen):
 
     `name` is as the command line spells it; a model behind an API, which is not asked here, has the name that its
     provider gives it. `family` and `billions` (of parameters) are what analyses of validity control for. `ours` marks
-    a checkpoint that the paper does not name: its family or size is the paper's, or the whole of it is our choice.
+    a checkpoint that the paper does not name: its family or size is the paper's, or all of it is Veridical's choice.
     `base` names the model that a fine-tuned one was made from, as a proposer is named: its variants are its home.
-    `classifies` says that it is a sequence classifier, which its name does not tell before it is loaded.
+    `classifies` says that it is a sequence classifier, which cannot be known from its name before it is loaded.
     `dtype` is float32 where none is given; `template_args` go to its chat template, as --template-arg does.
     """
 
@@ -73,7 +73,7 @@ class Model(Frozen):
     @model_validator(mode="after")
     def _can_be_named(self) -> Self:
         if not self.api and _LOCAL.fullmatch(self.name) is None:
-            raise ValueError(f"{self.name!r} is no name of a model: write hf/ORG/NAME, or api: true beside it")
+            raise ValueError(f"{self.name!r} is not the name of a model: write hf/ORG/NAME, or add api: true")
         return self
 
 
@@ -83,7 +83,7 @@ Names = Annotated[tuple[Name, ...], Field(min_length=1)]
 class AskStep(Frozen):
     """Suites put to the models: one call of `run`. With `data`, the user's file (--data) stands in for the items.
 
-    `suites` are built-in suites and benchmarks, or what an earlier step `vary` wrote. With `classify` beside other
+    `suites` are built-in suites and benchmarks, or what an earlier step `vary` wrote. With `classify` as well as other
     modes, sequence classifiers are asked in that and language models in the others.
     """
 
@@ -107,7 +107,7 @@ class AskStep(Frozen):
         return self
 
 
-class Readout(Frozen):
+class ReadoutStep(Frozen):
     """A linear readout of hidden states: one call of `readout`."""
 
     suite: Name
@@ -119,7 +119,7 @@ class Readout(Frozen):
     data: Truth = False
 
 
-class Vary(Frozen):
+class VaryStep(Frozen):
     """Seeds and their variants, written to `writes` in the study's folder.
 
     The seeds are those of `suite`, or of the user's file (--data) where none is named. `judge` is `veridical vary`'s.
@@ -147,15 +147,16 @@ class ValidityStep(Frozen):
 
     @property
     def columns(self) -> tuple[str, ...]:
+        """All columns that are named, in any role."""
         return (*self.benchmarks, *self.outcomes, *self.controls, *self.variants, *self.variants.values())
 
 
-class Step(Frozen):
+class RecipeStep(Frozen):
     """One thing to do; exactly one of its fields is given."""
 
     ask: AskStep | None = None
-    readout: Readout | None = None
-    vary: Vary | None = None
+    readout: ReadoutStep | None = None
+    vary: VaryStep | None = None
     validity: ValidityStep | None = None
 
     @model_validator(mode="after")
@@ -165,12 +166,14 @@ class Step(Frozen):
         return self
 
     @property
-    def what(self) -> AskStep | Readout | Vary | ValidityStep | None:
+    def what(self) -> AskStep | ReadoutStep | VaryStep | ValidityStep | None:
+        """The one field that is given; None only while the step is checked."""
         return next((given for given in (self.ask, self.readout, self.vary, self.validity) if given is not None), None)
 
 
 class Recipe(Frozen):
-    """A study. `data` says what the user's file or folder is, where one is needed; `note` what is ours in it."""
+    """A study. `data` says what the user's file or folder is, where one is needed; `note` what Veridical chose in
+    it."""
 
     schema_: Literal["veridical.recipe/1"] = Field(alias="schema")
     name: Annotated[str, StringConstraints(pattern=r"^[\w-]+$")]
@@ -179,7 +182,7 @@ class Recipe(Frozen):
     note: str = ""
     data: str = ""
     models: Annotated[tuple[Model, ...], Field(min_length=1)]
-    steps: Annotated[tuple[Step, ...], Field(min_length=1)]
+    steps: Annotated[tuple[RecipeStep, ...], Field(min_length=1)]
 
 
 def is_recipe(suite: str) -> bool:
@@ -190,7 +193,7 @@ def is_recipe(suite: str) -> bool:
 def read_recipe(path: Path) -> Recipe:
     """The recipe in a file.
 
-    Raises UserError, naming file and place, for what is no YAML, an unknown key, and a name that nothing has.
+    Raises UserError, naming file and place, for what is not valid YAML, an unknown key, and a name that nothing has.
     """
     document = read_yaml(path)
     if not isinstance(document, dict):
@@ -208,21 +211,21 @@ def read_recipe(path: Path) -> Recipe:
 
 def _fault(error: ValidationError) -> str:
     faults = error.errors()
-    # A misspelt key is missing where it should be as well; the misspelling is what to tell.
+    # A misspelt key is missing where it should be as well; the misspelling is what is reported.
     fault = next((one for one in faults if one["type"] == "extra_forbidden"), faults[0])
     location = [part for part in fault["loc"] if part != "schema_"]
     place = _place(location)
     if fault["type"] == "extra_forbidden":
         known = _keys(location[:-1])
         hint = get_close_matches(str(location[-1]), known, n=1, cutoff=0.5)
-        told = f"did you mean {hint[0]!r}?" if hint else f"known: {', '.join(known)}"
+        hint_or_known = f"did you mean {hint[0]!r}?" if hint else f"known: {', '.join(known)}"
         where = _place(location[:-1])
-        return f"unknown key {str(location[-1])!r}{f' in {where}' if where else ''}: {told}"
-    told = _TOLD.get(fault["type"]) or fault["msg"].removeprefix("Value error, ")
-    return f"{place}: {told}" if place else told
+        return f"unknown key {str(location[-1])!r}{f' in {where}' if where else ''}: {hint_or_known}"
+    message = _MESSAGES.get(fault["type"]) or fault["msg"].removeprefix("Value error, ")
+    return f"{place}: {message}" if place else message
 
 
-_TOLD = {
+_MESSAGES = {
     "tuple_type": "a list is needed, as in [a, b]",
     "dict_type": "a mapping is needed, as in {key: value}",
     "model_type": "a mapping is needed, as in {key: value}",
@@ -232,7 +235,7 @@ _TOLD = {
     "missing": "is missing",
     "bool_parsing": "true or false is needed",
 }
-"""What pydantic says of Python's types, said of YAML's."""
+"""Pydantic's error types, in the words of YAML rather than of Python."""
 
 
 def _place(location: Iterable[str | int]) -> str:
@@ -244,10 +247,10 @@ def _place(location: Iterable[str | int]) -> str:
 
 _PARTS: dict[str, type[BaseModel]] = {
     "models": Model,
-    "steps": Step,
+    "steps": RecipeStep,
     "ask": AskStep,
-    "readout": Readout,
-    "vary": Vary,
+    "readout": ReadoutStep,
+    "vary": VaryStep,
     "validity": ValidityStep,
 }
 
@@ -281,14 +284,14 @@ def _unknown_names(recipe: Recipe) -> Iterator[tuple[str, str]]:
                     elif data and not _reads_file(name):
                         yield f"{place}.ask", f"data: suite {name!r} reads no file of yours"
                 yield from ((f"{place}.ask", message) for message in _unknown_prompts(suites, prompts or ()))
-            case Readout(suite=name, prompt=prompt, data=data):
+            case ReadoutStep(suite=name, prompt=prompt, data=data):
                 if name not in known:
                     yield f"{place}.readout", _unknown("suite", name, known)
                 elif data and not _reads_file(name):
                     yield f"{place}.readout", f"data: suite {name!r} reads no file of yours"
                 given = () if prompt is None else (prompt,)
                 yield from ((f"{place}.readout", message) for message in _unknown_prompts((name,), given))
-            case Vary(suite=name, writes=writes):
+            case VaryStep(suite=name, writes=writes):
                 if name and name not in known:
                     yield f"{place}.vary", _unknown("suite", name, known)
                 if writes in written:

@@ -150,10 +150,10 @@ def _plans(names: Sequence[str | Suite], wishes: Wishes, data: Data) -> list[Pla
     _check_data(names, data)
     suites: dict[str, Suite] = {}
     notes: dict[str, tuple[str, ...]] = {}
-    for suite, told in ((s, ()) if isinstance(s, Suite) else read(s, data) for s in names):
+    for suite, found in ((s, ()) if isinstance(s, Suite) else read(s, data) for s in names):
         if suites.setdefault(suite.name, suite).content_hash != suite.content_hash:
             raise UserError(f"two different suites are named {suite.name!r}: ask them in calls of their own")
-        notes[suite.name] = told
+        notes[suite.name] = found
     check_names(list(suites.values()), wishes)
     for suite in suites.values():
         measure_set(suite.measures)
@@ -205,11 +205,11 @@ def _ask(
         store = RunStore(folder, manifest, plans)
         tally = execute(model, store, prepared, progress, hidden_layers)
     store.note(open_run(folder).notes(), warnings)
-    progress.say(_told(model.name, tally))
+    progress.say(_summary(model.name, tally))
     return tally.n_failed
 
 
-def _told(name: str, tally: RunTally) -> str:
+def _summary(name: str, tally: RunTally) -> str:
     parts = [f"{name}: {tally.n_answered:,} requests answered"]
     if tally.n_stored:
         parts.append(f"{tally.n_stored:,} were stored before")

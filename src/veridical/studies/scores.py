@@ -21,7 +21,7 @@ from veridical.validity.roles import Roles
 from veridical.validity.table import LEAST_MODELS
 
 MODELS = Path("validity") / "models.csv"
-BESIDE = {
+MEASURE_BY_ITEM = {
     "pair_recovery": "accuracy",
     "set_accuracy": "accuracy",
     "pair_consistency": "accuracy",
@@ -29,7 +29,7 @@ BESIDE = {
     "aspectual_awareness_gap": "accuracy",
     "seed_variant_accuracy": "variant_accuracy",
 }
-"""Measures of sets, and the measure of the same answers by item that each stands beside."""
+"""Measures of sets, and the measure of the same answers by item with which it is compared."""
 SLICED: Mapping[str, Mapping[str, tuple[Factor, ...]]] = {
     "pair_consistency": {"pair": ()},
     "seed_variant_accuracy": {"ct": (0.5, 1.0)},
@@ -37,11 +37,11 @@ SLICED: Mapping[str, Mapping[str, tuple[Factor, ...]]] = {
 """Measures that are given by slice alone, with the slices that are columns (all, where none is named). Of SV's
 thresholds, half and all of the variants are the ones at which models are compared."""
 NO_BENCHMARKS = ("label_mass", "order_sensitivity", "set_accuracy_reference", "pair_recovery_reference")
-"""Measures of the manner of answers, and references for other measures: no benchmark, unless named."""
+"""Measures of the manner of answers, and references for other measures: not benchmarks, unless named."""
 _DRAWS = 99
 """For intervals of the measures, which are not looked at here."""
 
-Key = tuple[str, str, str, str]
+ScoreKey = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,18 +58,18 @@ class StudyScores:
     notes: tuple[Note, ...] = ()
 
     def roles(self, given: Roles) -> Roles:
-        """The roles given. Where no benchmark is named, every measure is one that tells how well models answer; where
-        no variant is named, each measure of sets stands beside the one by item of the same answers."""
+        """The roles given. Where no benchmark is named, every measure of how well models answer is one; where
+        no variant is named, each measure of sets is a variant of the one by item of the same answers."""
         used = {*given.outcomes, *given.controls}
         free = [name for name in self.measures if name not in used]
         benchmarks = given.benchmarks or tuple(n for n in free if n.rpartition("/")[2] not in NO_BENCHMARKS)
-        beside = {}
+        by_items = {}
         for name in free:
             suite, _, measure = name.rpartition("/")
-            by_item = f"{suite}/{BESIDE.get(measure.partition('[')[0], '')}"
+            by_item = f"{suite}/{MEASURE_BY_ITEM.get(measure.partition('[')[0], '')}"
             if by_item in free:
-                beside[name] = by_item
-        return replace(given, benchmarks=benchmarks, variants=given.variants or beside)
+                by_items[name] = by_item
+        return replace(given, benchmarks=benchmarks, variants=given.variants or by_items)
 
 
 def read_study(path: Path) -> StudyScores:
@@ -118,7 +118,7 @@ def _is_score(measure: Measure) -> bool:
     return whole and sliced and measure.value is not None and bool(measure.model)
 
 
-def _key(measure: Measure) -> Key:
+def _key(measure: Measure) -> ScoreKey:
     """Suite, prompt, mode and measure, a slice in brackets: `seed_variant_accuracy[ct=0.5]`."""
     where = ",".join(f"{key}={value}" for key, value in measure.slice.items())
     return measure.suite, measure.prompt, measure.mode, f"{measure.measure}[{where}]" if where else measure.measure
@@ -129,13 +129,13 @@ def _uneven(items: Mapping[str, Mapping[str, int]]) -> Iterator[Note]:
     for name, of_model in items.items():
         least, most = (choose(of_model, key=of_model.__getitem__) for choose in (min, max))
         if of_model[least] < of_model[most]:
-            told = (
+            message = (
                 f"{name}: {least} was asked {of_model[least]} items and {most} {of_model[most]}: not one test for all"
             )
-            yield Note(kind="items", where=(name,), message=told)
+            yield Note(kind="items", where=(name,), message=message)
 
 
-def _column_names(measures: list[Measure]) -> dict[Key, str]:
+def _column_names(measures: list[Measure]) -> dict[ScoreKey, str]:
     """`suite/measure`, with the prompt and the mode between where there are several of them."""
     keys = list(dict.fromkeys(_key(measure) for measure in measures))
     prompts: dict[str, set[str]] = {}
@@ -150,7 +150,7 @@ def _column_names(measures: list[Measure]) -> dict[Key, str]:
     return names
 
 
-def _answers(judgement: Judgement, key: Key, models: list[str]) -> Floats | None:
+def _answers(judgement: Judgement, key: ScoreKey, models: list[str]) -> Floats | None:
     """Shares right of each set, (models, sets); None unless every model answered the same items."""
     name, prompt, mode, _ = key
     suite = next(suite for suite in judgement.suites if suite.name == name)

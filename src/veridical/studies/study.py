@@ -1,4 +1,4 @@
-"""A study: runs judged together, and the files that tell of it."""
+"""A study: runs judged together, and the files that report it."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ class Study:
 
     @property
     def runs(self) -> tuple[Run, ...]:
+        """The runs in the folder."""
         return self.judgement.runs
 
     @property
@@ -105,5 +106,5 @@ def default_out(suites: Sequence[str | Suite]) -> Path:
 
 
 def run_folder(study: Path, model: LanguageModel) -> Path:
-    """Where a model's run is: models whose names end alike are told apart by their fingerprint."""
+    """Where a model's run is: models whose names end alike are distinguished by their fingerprint."""
     return study / f"{slug(model.name)}-{model.fingerprint.digest[:8]}"

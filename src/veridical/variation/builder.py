@@ -24,12 +24,12 @@ from veridical.variation.drawing import draw
 from veridical.variation.filters import fill_all, make_variant, offered, plausible, tag_filled, tagged_alike
 from veridical.variation.judging import Judge, judged
 from veridical.variation.layout import frame, lines, proposed_by, with_factors, with_gain
-from veridical.variation.nouns import Pair, Seed, Target, Variant
+from veridical.variation.nouns import Seed, Target, Variant, WordPair
 from veridical.variation.protocol import Proposal, Proposer, Slot
 from veridical.variation.seeds import SEED_GROUPING, Seeds
-from veridical.variation.settings import Settings
+from veridical.variation.settings import VariationSettings
 from veridical.variation.stages import Stages
-from veridical.variation.tagging import Tagger, Tokens
+from veridical.variation.tagging import TaggedTokens, Tagger
 from veridical.variation.targets import find_targets
 from veridical.variation.words import form
 from veridical.variation.writer import SuiteWriter
@@ -76,7 +76,7 @@ def vary(
     tagger: Tagger,
     out: Path,
     judge: Judge | None = None,
-    settings: Settings | None = None,
+    settings: VariationSettings | None = None,
     limit: int | None = None,
     progress: Progress | None = None,
 ) -> Varied:
@@ -92,7 +92,7 @@ def vary(
         raise UserError(f"proposers {', '.join(map(repr, names)) or '(none)'}: name one or more, each once")
     for path in (out, stages_path(out)):
         regular_target(path)
-    settings, progress, stages = settings or Settings(), progress or Silent(), Stages()
+    settings, progress, stages = settings or VariationSettings(), progress or Silent(), Stages()
     ids, total = _all_ids(seeds, stages, limit)
     run = _Run(seeds, tuple(proposers), tagger, judge, settings, stages, ids, dict.fromkeys(names, 0), Counter())
     counts: Counter[str] = Counter()
@@ -160,7 +160,7 @@ class _Run:
     proposers: tuple[Proposer, ...]
     tagger: Tagger
     judge: Judge | None
-    settings: Settings
+    settings: VariationSettings
     stages: Stages
     ids: set[int]
     by_proposer: dict[str, int]
@@ -198,7 +198,7 @@ class _Run:
             yield seed, self._chosen(seed, own)
 
     def _proposed(
-        self, proposer: Proposer, chunk: Sequence[Seed], targets: list[list[Target]], tokens: dict[str, Tokens]
+        self, proposer: Proposer, chunk: Sequence[Seed], targets: list[list[Target]], tokens: dict[str, TaggedTokens]
     ) -> list[list[Variant]]:
         """The variants of every seed of a chunk that one proposer makes and that pass every filter."""
         proposals = self._proposals(proposer, [target for found in targets for target in found])
@@ -222,8 +222,8 @@ class _Run:
         return proposals
 
     def _plausible(
-        self, seed: Seed, targets: list[Target], proposals: dict[Slot, Proposal], tokens: dict[str, Tokens]
-    ) -> list[Pair]:
+        self, seed: Seed, targets: list[Target], proposals: dict[Slot, Proposal], tokens: dict[str, TaggedTokens]
+    ) -> list[WordPair]:
         whole = self.stages.sift(
             "one token of the proposer's",
             "words",

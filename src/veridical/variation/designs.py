@@ -13,7 +13,7 @@ from veridical.variation.nouns import Seed, Target, Variant
 from veridical.variation.persons import fits, gender_of
 from veridical.variation.words import form
 
-Side = tuple[str, ...]
+SideFields = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Design:
     the seed's own words, and are not passed on.
     """
 
-    sides: tuple[Side, Side]
+    sides: tuple[SideFields, SideFields]
     bound_by: tuple[str, ...] = ()
     word_rules: tuple[WordRule, ...] = ()
     variant_rules: tuple[VariantRule, ...] = ()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from veridical.variation.nouns import Target
 from veridical.variation.protocol import Slot
-from veridical.variation.tagging import Token, Tokens
+from veridical.variation.tagging import TaggedTokens, Token
 from veridical.variation.words import OPENING, article, cased, casing
 
 _ARTICLE_TAGS = frozenset({"DT", "DET"})
@@ -23,7 +23,7 @@ class Filled:
     spans: tuple[tuple[int, int], ...]
 
 
-def fill(text: str, tokens: Tokens, target: Target, replacement: str) -> Filled:
+def fill(text: str, tokens: TaggedTokens, target: Target, replacement: str) -> Filled:
     """The text with every occurrence replaced, cased as the word was, its article and its possessive repaired."""
     edits: list[tuple[int, int, str, bool]] = []
     for slot in target.slots:
@@ -62,7 +62,7 @@ def _repaired(before: Token, slot: Slot, new: str) -> str:
     return cased(wanted, "upper" if capitals else "title" if before.text[0].isupper() else "lower")
 
 
-def _possessive(after: Token, tokens: Tokens, target: Target, slot: Slot, new: str) -> str:
+def _possessive(after: Token, tokens: TaggedTokens, target: Target, slot: Slot, new: str) -> str:
     """What stands behind the new word, where it is a possessive: `'s`, or `'` behind the s of a plural.
 
     A singular in s has either (`the boss'`, `the boss's`) and keeps what it has.

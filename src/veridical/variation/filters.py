@@ -13,19 +13,21 @@ from functools import partial
 from veridical.items import Factor, Item
 from veridical.variation.dictionary import is_listed
 from veridical.variation.filling import Filled, fill
-from veridical.variation.nouns import Odds, Pair, Seed, Target, Variant
+from veridical.variation.nouns import Odds, Seed, Target, Variant, WordPair
 from veridical.variation.pieces import PIECES
 from veridical.variation.protocol import Candidate, Proposal, Slot
-from veridical.variation.settings import Settings, TagEquality
+from veridical.variation.settings import TagEquality, VariationSettings
 from veridical.variation.stages import Stages
-from veridical.variation.tagging import Tagger, Tokens
+from veridical.variation.tagging import TaggedTokens, Tagger
 from veridical.variation.words import casing, form, is_word
 
 DIGITS = 4
 """Significant digits of the probabilities that are stored."""
 
 
-def offered(target: Target, proposals: Mapping[Slot, Proposal], settings: Settings, stages: Stages) -> list[Pair]:
+def offered(
+    target: Target, proposals: Mapping[Slot, Proposal], settings: VariationSettings, stages: Stages
+) -> list[WordPair]:
     """The replacements of a word that are proposed wherever it stands.
 
     A candidate with capitals that the word there has not (`Paris` for `city`) is a name, or an abbreviation.
@@ -44,7 +46,7 @@ def offered(target: Target, proposals: Mapping[Slot, Proposal], settings: Settin
         lambda word: f"{target} > {word}",
     )
     return [
-        Pair(
+        WordPair(
             target,
             word,
             tuple(Odds(_original(proposals[s]), f[word]) for s, f in zip(target.slots, by_slot, strict=True)),
@@ -76,10 +78,12 @@ def _original(proposal: Proposal) -> float:
     return proposal.original
 
 
-def plausible(pairs: Sequence[Pair], seed_words: frozenset[str], settings: Settings, stages: Stages) -> list[Pair]:
+def plausible(
+    pairs: Sequence[WordPair], seed_words: frozenset[str], settings: VariationSettings, stages: Stages
+) -> list[WordPair]:
     """The pairs that pass what needs no tagger. `seed_words` are the forms of all words in the seed's texts."""
     least, ratio = settings.min_probability, settings.min_ratio
-    rules: tuple[tuple[str, Callable[[Pair], bool]], ...] = (
+    rules: tuple[tuple[str, Callable[[WordPair], bool]], ...] = (
         (f"P(r) >= {least:g}", lambda pair: all(odds.replacement >= least for odds in pair.odds)),
         ("a whole word of letters", lambda pair: is_word(pair.replacement) and pair.replacement not in PIECES),
         ("not in the texts yet", lambda pair: pair.replacement not in seed_words),
@@ -95,19 +99,19 @@ def plausible(pairs: Sequence[Pair], seed_words: frozenset[str], settings: Setti
 
 
 def tagged_alike(
-    pairs: Sequence[Pair],
-    filled: Mapping[Pair, Mapping[str, Filled]],
-    tags: Mapping[str, Tokens],
+    pairs: Sequence[WordPair],
+    filled: Mapping[WordPair, Mapping[str, Filled]],
+    tags: Mapping[str, TaggedTokens],
     stages: Stages,
     equality: TagEquality = "fine",
-) -> list[Pair]:
+) -> list[WordPair]:
     """The pairs whose replacement is one token, of the word's class and fine tag, wherever it is filled in.
 
     The class is the tagger's in the sentence, and the dictionary must know the word in it: names in lower case
     (`churchill`) are tagged as nouns. With the equality `coarse` the class is enough.
     """
 
-    def read(pair: Pair) -> list[tuple[str, str]]:
+    def read(pair: WordPair) -> list[tuple[str, str]]:
         """(fine tag, class) of the replacement at every occurrence; empty where it is not a single token."""
         found = []
         for text in filled[pair].values():
@@ -115,14 +119,14 @@ def tagged_alike(
             found += [there.get(span, ("", "")) for span in text.spans]
         return found
 
-    def show(pair: Pair) -> str:
+    def show(pair: WordPair) -> str:
         return f"{pair} ({', '.join(dict.fromkeys(tag or 'no token' for tag, _ in read(pair)))})"
 
-    def same_class(pair: Pair) -> bool:
+    def same_class(pair: WordPair) -> bool:
         wanted = pair.target.word_class
         return all(found == wanted for _, found in read(pair)) and is_listed(pair.replacement, wanted)
 
-    def same_tag(pair: Pair) -> bool:
+    def same_tag(pair: WordPair) -> bool:
         return all(tag == pair.target.tag for tag, _ in read(pair))
 
     kept = stages.sift("same word class in the sentence", "replacements", pairs, same_class, show)
@@ -131,7 +135,7 @@ def tagged_alike(
     return kept
 
 
-def fill_all(pairs: Sequence[Pair], tokens: Mapping[str, Tokens]) -> dict[Pair, dict[str, Filled]]:
+def fill_all(pairs: Sequence[WordPair], tokens: Mapping[str, TaggedTokens]) -> dict[WordPair, dict[str, Filled]]:
     """Every text in which a pair's word stands, with the replacement in it, by the text as it was."""
     return {
         pair: {
@@ -142,7 +146,7 @@ def fill_all(pairs: Sequence[Pair], tokens: Mapping[str, Tokens]) -> dict[Pair, 
     }
 
 
-def tag_filled(filled: Mapping[Pair, Mapping[str, Filled]], tagger: Tagger) -> dict[str, Tokens]:
+def tag_filled(filled: Mapping[WordPair, Mapping[str, Filled]], tagger: Tagger) -> dict[str, TaggedTokens]:
     """The tokens of every filled text, each tagged once."""
     texts = list(dict.fromkeys(text.text for by_text in filled.values() for text in by_text.values()))
     return dict(zip(texts, tagger.tag(texts), strict=True))
@@ -153,7 +157,7 @@ def _rounded(probability: float) -> float:
     return float(f"{probability:.{DIGITS}g}")
 
 
-def make_variant(seed: Seed, pair: Pair, filled: Mapping[str, Filled], dropped: frozenset[str]) -> Variant:
+def make_variant(seed: Seed, pair: WordPair, filled: Mapping[str, Filled], dropped: frozenset[str]) -> Variant:
     """The seed's items with the filled texts, their gold as it was, and what was replaced among their factors.
 
     A human label distribution is the seed's own and is not passed on.

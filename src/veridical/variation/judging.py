@@ -20,7 +20,7 @@ from veridical.progress import Progress
 from veridical.prompts.template import PlainText
 from veridical.status import Status
 from veridical.variation.nouns import Seed, Variant
-from veridical.variation.settings import Settings
+from veridical.variation.settings import VariationSettings
 from veridical.variation.stages import Stages
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def with_gains(seed: Seed, variants: Sequence[Variant], totals: Mapping[str, flo
 
 
 def judged(
-    seeds: Sequence[Seed], found: Sequence[Sequence[Variant]], judge: Judge, settings: Settings, stages: Stages
+    seeds: Sequence[Seed], found: Sequence[Sequence[Variant]], judge: Judge, settings: VariationSettings, stages: Stages
 ) -> list[list[Variant]]:
     """The variants of every seed that lose no more than `settings.max_drop`, each with its gain.
 

@@ -10,7 +10,7 @@ from veridical.items import Factor, Item, Suite
 from veridical.suites.files import Membership
 from veridical.variation.nouns import Seed, Variant
 from veridical.variation.seeds import SEED_GROUPING, Seeds
-from veridical.variation.settings import Settings
+from veridical.variation.settings import VariationSettings
 
 
 def with_factors(item: Item, factors: Mapping[str, Factor]) -> Item:
@@ -62,7 +62,7 @@ def lines(seed: Seed, variants: Sequence[Variant], grouping: str) -> Iterator[tu
             yield item, places(position, "variant", f": {variant.target.form} > {variant.replacement}")
 
 
-def frame(seeds: Seeds, proposers: Sequence[str], settings: Settings) -> Suite:
+def frame(seeds: Seeds, proposers: Sequence[str], settings: VariationSettings) -> Suite:
     """The suite of variants without its items: what the seeds' suite asks, judged as seeds and variants."""
     frame = seeds.frame
     credit = "Variants after MERE (arXiv 2510.24295)."

@@ -63,7 +63,7 @@ class Odds:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class WordPair:
     """A word, a replacement in lower case, and the odds at every occurrence of the word."""
 
     target: Target
@@ -89,7 +89,7 @@ class Pair:
 class Variant:
     """A seed's items with one word replaced throughout."""
 
-    pair: Pair
+    pair: WordPair
     items: tuple[Item, ...]
     gain: float | None = None
     """What a judge makes of it: the change of a text's log-likelihood (natural log) where that falls most."""

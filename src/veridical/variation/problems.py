@@ -42,7 +42,7 @@ _COLUMNS: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class ProblemColumns:
     """The columns that the user names, and what their labels' names stand for (`not_entailment`)."""
 
     premise: str | None = None
@@ -62,7 +62,7 @@ class Columns:
         return tuple(option for option, value in given.items() if value is not None)
 
 
-def refuse_options(suite: str | Path, columns: Columns, encoding: str | None) -> None:
+def refuse_options(suite: str | Path, columns: ProblemColumns, encoding: str | None) -> None:
     """Raise UserError for options that say how a table is read, given for a suite."""
     given = (*columns.options, *(("--encoding",) if encoding is not None else ()))
     if given:
@@ -87,9 +87,9 @@ def parse_label_names(given: list[str]) -> dict[str, tuple[str, ...]]:
     return names
 
 
-def read_seeds(path: Path, columns: Columns | None = None, encoding: str | None = None) -> Seeds:
+def read_seeds(path: Path, columns: ProblemColumns | None = None, encoding: str | None = None) -> Seeds:
     """The seeds in a file: a suite file of Veridical, or a table. Raises UserError where it is neither."""
-    columns = columns or Columns()
+    columns = columns or ProblemColumns()
     table = open_table(path, encoding)
     if table.kind == "jsonl" and "schema" in table.columns:
         first = next(table.rows())
@@ -99,7 +99,7 @@ def read_seeds(path: Path, columns: Columns | None = None, encoding: str | None 
     return _Problems(table, columns).seeds()
 
 
-def read_files(paths: Sequence[Path], columns: Columns | None = None, encoding: str | None = None) -> Seeds:
+def read_files(paths: Sequence[Path], columns: ProblemColumns | None = None, encoding: str | None = None) -> Seeds:
     """The seeds in one file or in several tables, one after another; the factor `source` says which.
 
     Raises UserError as `read_seeds` does, for a suite file among several, and for two files of one name.
@@ -138,7 +138,7 @@ def named_suite(name: str) -> Seeds:
 class _Problems:
     """A table read as problems."""
 
-    def __init__(self, table: Table, columns: Columns) -> None:
+    def __init__(self, table: Table, columns: ProblemColumns) -> None:
         self._table = table
         self._labels = {**LABELS, **columns.labels}
         self._premise = self._column("premise", columns.premise)

@@ -13,7 +13,7 @@ MAX_DROP = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class VariationSettings:
     """A replacement r of a word o is kept where P(r) > min_ratio · P(o) and P(r) >= min_probability.
 
     `top` candidates are asked for at each occurrence. `tag` says which tags the two words share: the fine one (NN, NNS,

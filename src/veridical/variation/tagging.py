@@ -23,7 +23,7 @@ _NOT_NEEDED = ("parser", "ner", "lemmatizer", "senter")
 
 _PROBE = "The old dog slowly walked to the house."
 
-Tokens = tuple["Token", ...]
+TaggedTokens = tuple["Token", ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Tagger(Protocol):
     def name(self) -> str:
         """What the tagger is, with its version."""
 
-    def tag(self, texts: Iterable[str]) -> Iterator[Tokens]:
+    def tag(self, texts: Iterable[str]) -> Iterator[TaggedTokens]:
         """The tokens of each text, in the order of the texts."""
 
 
@@ -60,7 +60,7 @@ class SpacyTagger:
         meta = pipeline.meta
         self.name = f"{meta['lang']}_{meta['name']} {meta['version']}"
 
-    def tag(self, texts: Iterable[str]) -> Iterator[Tokens]:
+    def tag(self, texts: Iterable[str]) -> Iterator[TaggedTokens]:
         """The tokens of each text, in the order of the texts."""
         for document in self._pipeline.pipe(texts, batch_size=BATCH):
             yield tuple(

@@ -13,7 +13,7 @@ from veridical.variation.pieces import is_piece
 from veridical.variation.protocol import Slot
 from veridical.variation.settings import TagEquality
 from veridical.variation.stages import Stages
-from veridical.variation.tagging import Token, Tokens
+from veridical.variation.tagging import TaggedTokens, Token
 from veridical.variation.words import begins_sentence, casing, form, is_word
 
 _JOINERS = frozenset("-\u2010\u2011\u2012\u2013_/'\u2019@&+.\\")
@@ -42,7 +42,7 @@ class _Found:
 
 
 def find_targets(
-    seed: Seed, tokens: Mapping[str, Tokens], design: Design, stages: Stages, equality: TagEquality = "fine"
+    seed: Seed, tokens: Mapping[str, TaggedTokens], design: Design, stages: Stages, equality: TagEquality = "fine"
 ) -> list[Target]:
     """The targets of a seed, in the order of its texts. Every rule is a stage, which counts the seed's words.
 
@@ -112,7 +112,7 @@ def _is_named(occurrence: _Found) -> bool:
     return casing(slot.word) == "title" and not begins_sentence(slot.text, slot.start)
 
 
-def _takes_plural(text: str, tokens: Tokens, position: int) -> bool:
+def _takes_plural(text: str, tokens: TaggedTokens, position: int) -> bool:
     """Whether a singular noun is the subject of a plural verb that follows it: alone, from its sentence's beginning.
 
     Behind anything else (`men in the room are`, `the boy and the girl are`) the verb is another's.
@@ -126,7 +126,7 @@ def _takes_plural(text: str, tokens: Tokens, position: int) -> bool:
     return begins_sentence(text, tokens[first].start)
 
 
-def _is_bare(tokens: Tokens, position: int) -> bool:
+def _is_bare(tokens: TaggedTokens, position: int) -> bool:
     """Whether a singular noun is the head of its phrase and has no article, number or possessive: `heavy machinery`."""
     following = tokens[position + 1 : position + 2]
     if tokens[position].tag != "NN" or (following and following[0].tag in _AFTER_A_PART):
@@ -137,7 +137,7 @@ def _is_bare(tokens: Tokens, position: int) -> bool:
     return not (first and tokens[first - 1].tag in _DETERMINERS)
 
 
-def _is_compound(tokens: Tokens, position: int) -> bool:
+def _is_compound(tokens: TaggedTokens, position: int) -> bool:
     """Whether a word's sense may be one with its neighbour's, so that it is not to be replaced alone.
 
     That is a noun next to a noun (`X-ray machine`) or before `of` (`circle of friends`), and a participle that is read
@@ -154,7 +154,7 @@ def _is_compound(tokens: Tokens, position: int) -> bool:
     return _is_modifier(tokens, position)
 
 
-def _is_modifier(tokens: Tokens, position: int) -> bool:
+def _is_modifier(tokens: TaggedTokens, position: int) -> bool:
     """Whether a participle in `ing` stands between a preposition, determiner or adjective and a noun."""
     around = (*tokens[max(0, position - 1) : position], *tokens[position + 1 : position + 2])
     if tokens[position].tag != "VBG" or len(around) < 2:
@@ -175,7 +175,7 @@ def _show(word: tuple[str, list[_Found]]) -> str:
     return f"{word[0]} ({', '.join(dict.fromkeys(o.token.tag or 'no tag' for o in word[1]))})"
 
 
-def _stands_free(text: str, tokens: Tokens, position: int) -> bool:
+def _stands_free(text: str, tokens: TaggedTokens, position: int) -> bool:
     """Whether a token is a word of its own: no part of `guitar-player`, `don't`, `don ' t`, `cannot`.
 
     A noun before the clitic of `the dog's` stands free: whatever replaces it takes the clitic as well.

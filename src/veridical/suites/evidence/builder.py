@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from veridical.items import Choice, Factor, Grouping, Item, Member, Suite
 from veridical.prompts.template import rotations
 from veridical.suites.evidence.prompts import INPUTS, LABELS, PROMPTS
-from veridical.suites.evidence.text import CategoryText, Label, Target
+from veridical.suites.evidence.text import CategoryText, EvidenceTarget, Label
 
 VERSION = "1.0.0"
 
@@ -19,7 +19,13 @@ def _choices(rotation: int) -> tuple[Choice, ...]:
 
 
 def _item(
-    background: str, evidence: str, target: Target, label: Label, rotation: int, name: str, factors: dict[str, Factor]
+    background: str,
+    evidence: str,
+    target: EvidenceTarget,
+    label: Label,
+    rotation: int,
+    name: str,
+    factors: dict[str, Factor],
 ) -> Item:
     return Item(
         fields={

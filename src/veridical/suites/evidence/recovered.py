@@ -16,7 +16,7 @@ FACTORS = ("kind", "category")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RecoveredLine:
     """One part of the pairs: its name, and what each answering recovered of it."""
 
     name: str
@@ -29,7 +29,7 @@ class Recovered:
 
     heading: str
     columns: tuple[str, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[RecoveredLine, ...]
 
 
 def count_of(measure: Measure | None) -> str:
@@ -55,10 +55,10 @@ def recovered(results: Results, name: str, answerings: Sequence[AnsweringKey]) -
     shown = [answering for answering in answerings if results.get(answering, MEASURE) is not None]
     if not parts or not shown:
         return None
-    lines = [Line("all pairs", tuple(count_of(results.get(a, MEASURE)) for a in shown))]
+    lines = [RecoveredLine("all pairs", tuple(count_of(results.get(a, MEASURE)) for a in shown))]
     for factor, value in parts:
         cells = tuple(count_of(results.get(a, MEASURE, **{factor: value})) for a in shown)
-        lines.append(Line(f"{spaced(value)} pairs" if factor == "kind" else spaced(value), cells))
+        lines.append(RecoveredLine(f"{spaced(value)} pairs" if factor == "kind" else spaced(value), cells))
     return Recovered(name, tuple(_name(answering) for answering in shown), tuple(lines))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-from veridical.suites.evidence.text import Endpoint, Pair
+from veridical.suites.evidence.text import Endpoint, EvidencePair
 
 LABEL_WORD = re.compile(r"\b(favou?r\w*|challeng\w*|unresolved|wrong\w*|target\w*)\b", re.IGNORECASE)
 """A word of a label, which no text that a model reads may hold."""
@@ -39,30 +39,30 @@ def own_text(endpoint: Endpoint) -> str:
     return f"{endpoint.target} {endpoint.condition} {endpoint.detail}"
 
 
-def length(pair: Pair, endpoint: Endpoint) -> float:
+def length(pair: EvidencePair, endpoint: Endpoint) -> float:
     """Number of words that only this endpoint has."""
     return len(words(own_text(endpoint)))
 
 
-def overlap(pair: Pair, endpoint: Endpoint) -> float:
+def overlap(pair: EvidencePair, endpoint: Endpoint) -> float:
     """Number of content words that the endpoint shares with the evidence."""
     return len(content(pair.evidence) & content(own_text(endpoint)))
 
 
-def similarity(pair: Pair, endpoint: Endpoint) -> float:
+def similarity(pair: EvidencePair, endpoint: Endpoint) -> float:
     """Shared content words as a share of all content words of evidence and endpoint (Jaccard)."""
     one, other = content(pair.evidence), content(own_text(endpoint))
     return len(one & other) / len(one | other)
 
 
-RULES: dict[str, Callable[[Pair, Endpoint], float]] = {
+RULES: dict[str, Callable[[EvidencePair, Endpoint], float]] = {
     "the longer endpoint": length,
     "the endpoint that shares more words with the evidence": overlap,
     "the endpoint more similar to the evidence": similarity,
 }
 
 
-def rule_accuracy(pairs: Sequence[Pair], rule: Callable[[Pair, Endpoint], float]) -> float:
+def rule_accuracy(pairs: Sequence[EvidencePair], rule: Callable[[EvidencePair, Endpoint], float]) -> float:
     """Share of pairs in which the rule's greater endpoint is the addressed one; a tie counts one half."""
     won = 0.0
     for pair in pairs:

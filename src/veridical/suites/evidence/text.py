@@ -14,8 +14,8 @@ from veridical.items import Frozen, Name
 TEXT = Path(__file__).with_name("text")
 
 Label = Literal["Favors", "Challenges", "Unresolved", "Wrong Target"]
-Kind = Literal["Favors", "Challenges"]
-Role = Literal["addressed", "wrong_target"]
+PairKind = Literal["Favors", "Challenges"]
+EndpointRole = Literal["addressed", "wrong_target"]
 Category = Literal[
     "pre_trends",
     "exclusion",
@@ -48,7 +48,7 @@ Veridical)."""
 KINDS = tuple(f"{dimension}: {kind}" for dimension, kinds in DIFFERENCES.items() for kind in kinds)
 
 
-class Target(Frozen):
+class EvidenceTarget(Frozen):
     """A causal claim and the condition that it rests on; `detail` is background that this target alone needs."""
 
     claim: Name
@@ -65,16 +65,16 @@ class Endpoint(Frozen):
     reasoning: Name
 
     @property
-    def as_target(self) -> Target:
+    def as_target(self) -> EvidenceTarget:
         """The endpoint's target, condition and detail, as a scenario names its targets."""
-        return Target(claim=self.target, condition=self.condition, detail=self.detail)
+        return EvidenceTarget(claim=self.target, condition=self.condition, detail=self.detail)
 
 
-class Pair(Frozen):
+class EvidencePair(Frozen):
     """One evidence statement under two targets; `kind` is the label of the endpoint that it addresses."""
 
     id: Name
-    kind: Kind
+    kind: PairKind
     field: Name
     differs: Name
     background: Name
@@ -83,13 +83,13 @@ class Pair(Frozen):
     wrong_target: Endpoint
 
     @model_validator(mode="after")
-    def _kind_is_known(self) -> Pair:
+    def _kind_is_known(self) -> EvidencePair:
         if self.differs not in KINDS:
             raise ValueError(f"differs is {self.differs!r}, which is none of: {'; '.join(KINDS)}")
         return self
 
     @property
-    def endpoints(self) -> tuple[tuple[Role, Endpoint, Label], ...]:
+    def endpoints(self) -> tuple[tuple[EndpointRole, Endpoint, Label], ...]:
         """Role, endpoint and gold label of both endpoints, the addressed one first."""
         return (("addressed", self.addressed, self.kind), ("wrong_target", self.wrong_target, "Wrong Target"))
 
@@ -115,7 +115,7 @@ class Scenario(Frozen):
     id: Name
     field: Name
     background: Name
-    targets: dict[str, Target]
+    targets: dict[str, EvidenceTarget]
     evidence: Annotated[tuple[Evidence, ...], Field(min_length=1)]
 
     @model_validator(mode="after")
@@ -131,7 +131,7 @@ class CategoryText(Frozen):
     """All that is written for one diagnostic category."""
 
     category: Category
-    pair: tuple[Pair, ...]
+    pair: tuple[EvidencePair, ...]
     scenario: tuple[Scenario, ...]
 
 

@@ -24,7 +24,7 @@ KEYS = ("id", "group", "verb_class", "verb", "premise", "hypothesis", "label")
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class PublishedGroup:
     """A group of the published data: what it is called here, what it holds, and its gold label."""
 
     letter: str
@@ -34,11 +34,11 @@ class Group:
     gold: str
 
 
-GROUPS: Mapping[str, Group] = {
-    "A_Interrupted_Accomplishment": Group("A", "AC", "telic", "interrupted", "False"),
-    "B_Interrupted_Activity": Group("B", "BD", "atelic", "interrupted", "True"),
-    "C_Ambiguous_Accomplishment": Group("C", "AC", "telic", "ambiguous", "Unknown"),
-    "D_Ambiguous_Activity": Group("D", "BD", "atelic", "ambiguous", "True"),
+GROUPS: Mapping[str, PublishedGroup] = {
+    "A_Interrupted_Accomplishment": PublishedGroup("A", "AC", "telic", "interrupted", "False"),
+    "B_Interrupted_Activity": PublishedGroup("B", "BD", "atelic", "interrupted", "True"),
+    "C_Ambiguous_Accomplishment": PublishedGroup("C", "AC", "telic", "ambiguous", "Unknown"),
+    "D_Ambiguous_Activity": PublishedGroup("D", "BD", "atelic", "ambiguous", "True"),
 }
 
 VERB_CLASSES: Mapping[str, tuple[str, ...]] = {
@@ -65,7 +65,7 @@ class _Row:
         return str(self.values[field])
 
     @property
-    def group(self) -> Group:
+    def group(self) -> PublishedGroup:
         return GROUPS[self.text("group")]
 
     @property

@@ -36,7 +36,7 @@ TelicityBy = Literal["object", "goal"]
 
 
 @dataclass(frozen=True, slots=True)
-class Role:
+class QuadRole:
     """An item's place in its quadruple, which is also its group."""
 
     name: Literal["A", "B", "C", "D"]
@@ -45,14 +45,14 @@ class Role:
 
 
 ROLES = (
-    Role("A", telic=True, interrupted=True),
-    Role("B", telic=False, interrupted=True),
-    Role("C", telic=True, interrupted=False),
-    Role("D", telic=False, interrupted=False),
+    QuadRole("A", telic=True, interrupted=True),
+    QuadRole("B", telic=False, interrupted=True),
+    QuadRole("C", telic=True, interrupted=False),
+    QuadRole("D", telic=False, interrupted=False),
 )
 
 
-class Judgement(Frozen):
+class TelicityJudgement(Frozen):
     """Whether each of the two verb phrases admits an adverbial."""
 
     telic: bool
@@ -72,8 +72,8 @@ class Quad(Frozen):
     rules_out: RulesOut
     verb_class: VerbClass
     telicity_by: TelicityBy
-    in_an_hour: Judgement
-    for_an_hour: Judgement
+    in_an_hour: TelicityJudgement
+    for_an_hour: TelicityJudgement
     forms: Forms = Forms()
 
     @model_validator(mode="after")
@@ -82,35 +82,35 @@ class Quad(Frozen):
         _ = phrase.ing, phrase.past
         return self
 
-    def verb_phrase(self, role: Role) -> VerbPhrase:
+    def verb_phrase(self, role: QuadRole) -> VerbPhrase:
         """The verb with the complement of this role: telic or atelic."""
         return VerbPhrase(self.verb, self.telic if role.telic else self.atelic, self.forms)
 
-    def premise(self, role: Role) -> str:
+    def premise(self, role: QuadRole) -> str:
         """The past progressive, with the interruption clause where the role has one."""
         process = progressive(self.subject, self.verb_phrase(role))
         return sentence(process, self.interruption if role.interrupted else "")
 
-    def hypothesis(self, role: Role) -> str:
+    def hypothesis(self, role: QuadRole) -> str:
         """The simple past with the premise's complement."""
         return sentence(simple_past(self.subject, self.verb_phrase(role)))
 
 
-class Lexicon(Frozen):
+class QuadLexicon(Frozen):
     """A file of quadruples with its version."""
 
     version: Name
     quad: tuple[Quad, ...] = Field(min_length=1)
 
 
-def read_lexicon(path: Path = QUADS_FILE) -> Lexicon:
+def read_lexicon(path: Path = QUADS_FILE) -> QuadLexicon:
     """The lexicon in a TOML file.
 
     Raises UserError, naming file, entry and field, where it cannot be read or an entry is malformed.
     """
     table = read_toml(path)
     try:
-        lexicon = Lexicon.model_validate(table)
+        lexicon = QuadLexicon.model_validate(table)
     except ValidationError as error:
         raise UserError(f"{path}: {_first_fault(table, error)}") from error
     seen: set[str] = set()
@@ -134,7 +134,7 @@ def _first_fault(table: dict[str, object], error: ValidationError) -> str:
     return f"entry {name!r} (number {position + 1}), field {field!r}: {message}"
 
 
-def build_item(quad: Quad, role: Role) -> Item:
+def build_item(quad: Quad, role: QuadRole) -> Item:
     """The item of one role; the verb's class is that of the telic phrase in all four."""
     return make_item(
         quad.premise(role),

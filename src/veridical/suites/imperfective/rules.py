@@ -14,7 +14,7 @@ from typing import Literal
 from veridical.items import Item
 from veridical.suites.imperfective.builder import Group
 
-Sets = Mapping[str, Mapping[Group, Item]]
+VerbSets = Mapping[str, Mapping[Group, Item]]
 Verdict = Literal["holds", "fails", "skipped"]
 
 GOLD = {"A": "False", "B": "True", "C": "Unknown", "D": "True", "completed": "True"}
@@ -46,7 +46,7 @@ def none_of(check: str, faults: Sequence[str], kind: str) -> Finding:
     return finding(check, shown or f"no {kind}", f"no {kind}", not faults)
 
 
-def prefixes(sets: Sets) -> Iterable[Finding]:
+def prefixes(sets: VerbSets) -> Iterable[Finding]:
     """C and D without the full stop begin A, B and completed."""
     faults = []
     for verb, items in sets.items():
@@ -59,13 +59,13 @@ def prefixes(sets: Sets) -> Iterable[Finding]:
     yield none_of("prefix property", faults, "premise that does not continue its C or D")
 
 
-def hypotheses(sets: Sets) -> Iterable[Finding]:
+def hypotheses(sets: VerbSets) -> Iterable[Finding]:
     """All items of a verb have one hypothesis."""
     faults = [verb for verb, items in sets.items() if len({i.fields["hypothesis"] for i in items.values()}) > 1]
     yield none_of("one hypothesis a verb", faults, "verb with two hypotheses")
 
 
-def golds(sets: Sets) -> Iterable[Finding]:
+def golds(sets: VerbSets) -> Iterable[Finding]:
     """Every item has the gold label of its group."""
     faults = [
         f"{verb} {group}"
@@ -76,18 +76,18 @@ def golds(sets: Sets) -> Iterable[Finding]:
     yield none_of("gold by group", faults, "item with another group's gold")
 
 
-def shapes(sets: Sets) -> Iterable[Finding]:
+def shapes(sets: VerbSets) -> Iterable[Finding]:
     """A telic verb has the items A, C and completed; an atelic verb B and D."""
     whole = ({"A", "C", "completed"}, {"B", "D"})
     faults = [verb for verb, items in sets.items() if set(items) not in whole]
     yield none_of("groups of a verb", faults, "verb without all of its items")
 
 
-def duplicates(sets: Sets) -> Iterable[Finding]:
+def duplicates(sets: VerbSets) -> Iterable[Finding]:
     """No premise occurs twice, whatever its capitals."""
     uses = Counter(item.fields["premise"].lower() for items in sets.values() for item in items.values())
     yield none_of("duplicates", [text for text, count in uses.items() if count > 1], "premise asked twice")
 
 
-ITEM_RULES: tuple[Callable[[Sets], Iterable[Finding]], ...] = (shapes, prefixes, hypotheses, golds, duplicates)
+ITEM_RULES: tuple[Callable[[VerbSets], Iterable[Finding]], ...] = (shapes, prefixes, hypotheses, golds, duplicates)
 """The rules that hold for one verb's items as for all of them."""

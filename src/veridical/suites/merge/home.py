@@ -13,7 +13,7 @@ from veridical.judge.estimate import SIGN_FLIP, JudgeSettings, slice_contrast
 from veridical.judge.measure import Measure
 from veridical.judge.quantity import Quantity
 from veridical.stats.permutation import cluster_contributions, sign_flip_p
-from veridical.suites.merge.seeds import Seeds, all_variants, seeds_with
+from veridical.suites.merge.seeds import SeedAnswers, all_variants, seeds_with
 
 HOME, PROPOSER = "home_advantage", "proposer"
 
@@ -70,7 +70,7 @@ def home_advantage(answering: Answering, settings: JudgeSettings) -> Iterator[Me
             yield _less(mine, theirs, {PROPOSER: other}, settings)
 
 
-def _less(mine: Seeds, theirs: Seeds, against: dict[str, Factor], settings: JudgeSettings) -> Measure:
+def _less(mine: SeedAnswers, theirs: SeedAnswers, against: dict[str, Factor], settings: JudgeSettings) -> Measure:
     one = Quantity(mine.answering, HOME, mine.shares(), slice=mine.slice)
     other = Quantity(theirs.answering, HOME, theirs.shares(), slice=theirs.slice)
     record = slice_contrast(one, other, against, settings)

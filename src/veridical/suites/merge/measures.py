@@ -26,7 +26,7 @@ from veridical.stats.units import Bools, Floats, Ints
 from veridical.suites.merge.home import home_advantage
 from veridical.suites.merge.records import matching_correctness, reference
 from veridical.suites.merge.reference import STEPS, THRESHOLDS
-from veridical.suites.merge.seeds import Seeds, all_seeds, all_variants, crossed_slices, every_slice, seeds_with
+from veridical.suites.merge.seeds import SeedAnswers, all_seeds, all_variants, crossed_slices, every_slice, seeds_with
 from veridical.suites.merge.verdict import RULES
 
 COMPARED = (STEPS // 2, STEPS)
@@ -51,19 +51,19 @@ def seed_accuracy(answering: Answering) -> Iterator[Quantity]:
             yield Quantity(answering, "seed_accuracy", part, slice={"variants": value})
 
 
-def variant_accuracy(seeds: Seeds) -> Quantity:
+def variant_accuracy(seeds: SeedAnswers) -> Quantity:
     """Share of variants that are right."""
     return Quantity(seeds.answering, "variant_accuracy", seeds.variants(), slice=seeds.slice)
 
 
-def seed_variant_accuracy(seeds: Seeds, ks: Sequence[int] = THRESHOLDS) -> Iterator[Quantity]:
+def seed_variant_accuracy(seeds: SeedAnswers, ks: Sequence[int] = THRESHOLDS) -> Iterator[Quantity]:
     """SV(CT): share of seeds with at least the share CT of their variants right, slice `{"ct": 0.15}`."""
     for k in ks:
         where = {**seeds.slice, "ct": k / STEPS}
         yield Quantity(seeds.answering, "seed_variant_accuracy", seeds.passing(k), slice=where)
 
 
-def seed_variant_gap(seeds: Seeds) -> Iterator[Quantity]:
+def seed_variant_gap(seeds: SeedAnswers) -> Iterator[Quantity]:
     """SV(CT) less seed accuracy at every threshold, paired by seed: below 0 where right answers do not survive."""
     for k in THRESHOLDS:
         where = {**seeds.slice, "ct": k / STEPS}
@@ -109,7 +109,7 @@ def greatest_share(amounts: Floats, sizes: Ints, fixed: Bools) -> float:
     return float((sums[some] / totals[some]).max())
 
 
-def _restricted(seeds: Seeds, where: Bools) -> Seeds:
+def _restricted(seeds: SeedAnswers, where: Bools) -> SeedAnswers:
     table = seeds.answering.table
     variants = all_variants(seeds.answering) & np.isin(table.member_set, seeds.sets[where])
     found = seeds_with(seeds.answering, variants, right=seeds.item_right)
@@ -176,7 +176,7 @@ def slice_contrasts(answering: Answering) -> Iterator[SliceContrast]:
                     yield SliceContrast(mine, theirs, dict(other.slice))
 
 
-def _of_source(seeds: Seeds) -> list[Quantity]:
+def _of_source(seeds: SeedAnswers) -> list[Quantity]:
     own = Quantity(seeds.answering, "seed_accuracy", seeds.seeds(), slice=seeds.slice)
     return [own, *seed_variant_accuracy(seeds, COMPARED)]
 

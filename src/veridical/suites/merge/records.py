@@ -16,7 +16,7 @@ from veridical.stats.interval import FEWEST_CLUSTERS, Interval, not_estimable, t
 from veridical.stats.units import Floats
 from veridical.suites.merge.matching import Match, highest_matches, match, reachable
 from veridical.suites.merge.reference import STEPS, THRESHOLDS, reference_line
-from veridical.suites.merge.seeds import Seeds
+from veridical.suites.merge.seeds import SeedAnswers
 
 MATCHING = "matching_correctness"
 
@@ -25,7 +25,7 @@ NOTHING = "nothing was answered"
 REFERENCE = "no interval: what variant accuracy would give if errors fell at random"
 
 
-def matching_correctness(seeds: Seeds, settings: JudgeSettings) -> Iterator[Measure]:
+def matching_correctness(seeds: SeedAnswers, settings: JudgeSettings) -> Iterator[Measure]:
     """The threshold at which SV comes closest to seed accuracy, over the seeds of a slice that have variants.
 
     With ties, the value is the highest of them, `interval` gives the whole range, which comes first wherever it is
@@ -65,7 +65,7 @@ def matching_correctness(seeds: Seeds, settings: JudgeSettings) -> Iterator[Meas
         yield _record(seeds, settings, match(line, right).highest, {"line": "reference"}, interval=REFERENCE)
 
 
-def _reach(seeds: Seeds, found: Match) -> tuple[int, int]:
+def _reach(seeds: SeedAnswers, found: Match) -> tuple[int, int]:
     """The least and the greatest threshold at which the match could be, whatever is missing."""
     low, high = (column.astype(np.int64) for column in (seeds.right.low, seeds.right.high))
     right = int(seeds.seed_right.low.sum()), int(seeds.seed_right.high.sum())
@@ -75,7 +75,7 @@ def _reach(seeds: Seeds, found: Match) -> tuple[int, int]:
     return steps[0], steps[-1]
 
 
-def reference(seeds: Seeds) -> Iterator[Measure]:
+def reference(seeds: SeedAnswers) -> Iterator[Measure]:
     """The reference line at every threshold; its bounds are those of variant accuracy put through it."""
     values = seeds.variants().values
     lines = [reference_line(seeds.n, float(column.mean())) for column in (values.value, values.low, values.high)]
@@ -113,7 +113,7 @@ def withheld(answering: Answering) -> str | None:
     return f"a constant answer ({label})"
 
 
-def _bootstrap(seeds: Seeds, settings: JudgeSettings) -> Interval:
+def _bootstrap(seeds: SeedAnswers, settings: JudgeSettings) -> Interval:
     """Percentile interval, seeds (or the clusters above them) resampled with their variants."""
     sample = seeds.seeds()
     if sample.units.n_clusters < 2:
@@ -133,7 +133,11 @@ def _bootstrap(seeds: Seeds, settings: JudgeSettings) -> Interval:
 
 
 def _record(
-    seeds: Seeds, settings: JudgeSettings, k: int | None, where: Mapping[str, Factor] | None = None, **more: object
+    seeds: SeedAnswers,
+    settings: JudgeSettings,
+    k: int | None,
+    where: Mapping[str, Factor] | None = None,
+    **more: object,
 ) -> Measure:
     fields: dict[str, object] = {
         **seeds.answering.key,

@@ -29,7 +29,7 @@ CROSSED = (("source", "word_class"), ("proposer", "word_class"))
 
 
 @dataclass(frozen=True, eq=False)
-class Seeds:
+class SeedAnswers:
     """The seeds that have variants in a slice, a row each, and those variants.
 
     Arrays over seeds have shape (seeds,): the code of the set, the seed's item, `n` the number of its variants, and
@@ -122,7 +122,7 @@ def all_seeds(answering: Answering) -> Bools:
 
 def seeds_with(
     answering: Answering, variants: Bools, where: Mapping[str, Factor] | None = None, right: Bounded | None = None
-) -> Seeds | None:
+) -> SeedAnswers | None:
     """The seeds that have any of these variants (a bool for each member), None where there are none.
 
     `where` names the slice; `right` is `answering.right()`, where it is at hand.
@@ -141,10 +141,10 @@ def seeds_with(
     seeds = np.flatnonzero(all_seeds(answering))[::-1]  # of several seeds in a set the first counts
     seed_of_set[table.member_set[seeds]] = table.member_item[seeds]
     counted = n.astype(np.int64)
-    return Seeds(answering, sets, seed_of_set[sets], members, counted, Bounded(*counts), right, where or {})
+    return SeedAnswers(answering, sets, seed_of_set[sets], members, counted, Bounded(*counts), right, where or {})
 
 
-def every_slice(answering: Answering) -> Iterator[Seeds]:
+def every_slice(answering: Answering) -> Iterator[SeedAnswers]:
     """All seeds that have variants, then those of each value of each factor that has several."""
     variants = all_variants(answering)
     whole = seeds_with(answering, variants)
@@ -159,7 +159,7 @@ def every_slice(answering: Answering) -> Iterator[Seeds]:
                 yield part
 
 
-def crossed_slices(answering: Answering) -> Iterator[Seeds]:
+def crossed_slices(answering: Answering) -> Iterator[SeedAnswers]:
     """The seeds that have variants of two values at once, for each pair of factors in `CROSSED`."""
     variants = all_variants(answering)
     right = answering.right()
