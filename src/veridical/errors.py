@@ -1,4 +1,4 @@
-"""What goes wrong through the user's input, told in one line, and text made safe to print."""
+"""Errors in the user's input, reported in one line, and text made safe to print."""
 
 from __future__ import annotations
 

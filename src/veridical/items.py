@@ -53,9 +53,9 @@ def canonical_list(texts: Iterable[str]) -> str:
 
 
 def _check_apart(what: str, labels: Sequence[str]) -> None:
-    """Raise ValueError for labels that a reply cannot tell apart: equal, or but for white space or normal form.
+    """Raise ValueError for labels that a reply cannot distinguish: equal, or but for white space or normal form.
 
-    Case, or one label at the head of another (`yes`, `yes no`), is enough to tell two apart (`prompts.parsing`).
+    Case, or one label at the head of another (`yes`, `yes no`), is enough to distinguish two (`prompts.parsing`).
     """
     seen: set[str] = set()
     for label in labels:

@@ -1,4 +1,4 @@
-"""Other libraries' loggers: quiet where what they warn of is told in our own words."""
+"""Silences library warnings that Veridical reports itself."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def errors_alone(name: str) -> Iterator[None]:
-    """Within this context the logger called `name` tells of errors alone."""
+    """Within this context the logger called `name` logs errors only."""
     logger = logging.getLogger(name)
     level = logger.level
     logger.setLevel(logging.ERROR)

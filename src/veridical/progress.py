@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 LINE_SECONDS = 30.0
 """How far apart the lines are where there is no terminal to draw a bar on."""
 SHARE_FOR_TIME_LEFT = 0.05
-"""How much must be done before the time left is told: what is done first (the longest prompts) is no measure of it."""
+"""How much must be done before the time left is shown: what is done first (the longest prompts) does not predict it."""
 SUMMARY_SECONDS = 1.0
-"""How long something must have taken for its speed to be told."""
+"""How long something must have taken for its speed to be shown."""
 
 
 class Progress(Protocol):
-    """Where a run tells how far it is."""
+    """Where a run reports its progress."""
 
     def say(self, message: str) -> None:
         """Show one line."""
@@ -31,7 +31,7 @@ class Progress(Protocol):
 
 
 class Silent:
-    """Tells nothing."""
+    """Shows nothing."""
 
     def say(self, message: str) -> None:
         """Show nothing."""
@@ -101,15 +101,15 @@ class Terminal:
 
     @contextlib.contextmanager
     def _lines(self, what: str, total: int) -> Iterator[Callable[[], None]]:
-        started = told = time.monotonic()
+        started = shown = time.monotonic()
         done = 0
 
         def step() -> None:
-            nonlocal done, told
+            nonlocal done, shown
             done += 1
             moment = time.monotonic()
-            if moment - told >= LINE_SECONDS:
-                told = moment
+            if moment - shown >= LINE_SECONDS:
+                shown = moment
                 rate = done / (moment - started)
                 left = f", {_duration((total - done) / rate)} left" if done >= SHARE_FOR_TIME_LEFT * total else ""
                 self.say(f"{what}: {done} of {total}, {_speed(rate)}{left}")

@@ -30,7 +30,7 @@ def signed(value: float | None, decimals: int = DECIMALS) -> str:
 def decimals_of(low: float | None, high: float | None, *, difference: bool = False) -> int:
     """How many decimals an interval needs so that its ends differ.
 
-    The interval of a `difference` that lies beside 0 does not read as if it began there either.
+    The interval of a `difference` that excludes 0 does not read as if it began there either.
     """
     if low is None or high is None:
         return DECIMALS

@@ -143,7 +143,7 @@ BIDIRECTIONAL: dict[str, Callable[[], PreTrainedModel]] = {
     [*((kind, torch.float32) for kind in BIDIRECTIONAL), ("masked", torch.bfloat16), ("bidirectional", torch.bfloat16)],
 )
 def test_a_model_that_sees_later_tokens_is_refused(kind: str, dtype: torch.dtype) -> None:
-    with pytest.raises(UserError, match="no causal language model"):
+    with pytest.raises(UserError, match="not a causal language model"):
         Engine(BIDIRECTIONAL[kind]().to(dtype), stop=frozenset(), batch_tokens=100)
 
 

@@ -185,7 +185,7 @@ def test_a_file_that_was_cut_off_says_so(tmp_path: Path) -> None:
 def test_json_that_is_none_is_named_with_its_line(tmp_path: Path) -> None:
     assert fault(written(tmp_path, HEADER, '{"fields": }', SANG)).startswith("line 2: not one JSON object a line: Exp")
     assert "'gold' is given twice" in fault(written(tmp_path, HEADER, '{"gold": [], "gold": []}'))
-    assert "NaN is no JSON number" in fault(written(tmp_path, HEADER, '{"factors": {"x": NaN}}'))
+    assert "NaN is not a JSON number" in fault(written(tmp_path, HEADER, '{"factors": {"x": NaN}}'))
     assert fault(written(tmp_path, HEADER, "[1]")) == "line 2: a JSON object is needed, this is a list"
     assert "--data" in fault(written(tmp_path, '[{"id": "A_001"}]'))
 
@@ -196,9 +196,9 @@ UNASKABLE = [
     ('{"gold": ["a", "\\ud800\\ud800"]}', "field 'gold[1]': half of a character"),
     ('{"factors": {"x": 1e999}}', "field 'factors.x': 1e999 is too large a number"),
     ('{"factors": {"x": -1e999}}', "field 'factors.x': -1e999 is too large a number"),
-    ('{"factors": {"x": Infinity}}', "field 'factors.x': Infinity is no JSON number"),
-    ('{"factors": {"x": -Infinity}}', "field 'factors.x': -Infinity is no JSON number"),
-    ('{"factors": {"x": NaN}}', "field 'factors.x': NaN is no JSON number"),
+    ('{"factors": {"x": Infinity}}', "field 'factors.x': Infinity is not a JSON number"),
+    ('{"factors": {"x": -Infinity}}', "field 'factors.x': -Infinity is not a JSON number"),
+    ('{"factors": {"x": NaN}}', "field 'factors.x': NaN is not a JSON number"),
     (f'{{"factors": {{"x": {"9" * 5000}}}}}', "field 'factors.x': a number that is too long"),
     (f'{{"factors": {{"x": 0.{"9" * 5000}}}}}', "field 'factors.x': a number that is too long"),
     ('{"human": {"True": 1, "True": 1}}', "field 'human.True': the key 'True' is given twice"),

@@ -217,7 +217,7 @@ UNASKABLE = [
     (FIRST[:-1] + ', "verb": "carve"}', "row 2, field 'verb': the key 'verb' is given twice"),
     (FIRST.replace("wood", "\\ud83d"), "row 2, field 'premise': half of a character (a lone surrogate"),
     (FIRST[:-1] + ', "n": 1e999}', "row 2, field 'n': 1e999 is too large a number"),
-    (FIRST[:-1] + ', "n": NaN}', "row 2, field 'n': NaN is no JSON number"),
+    (FIRST[:-1] + ', "n": NaN}', "row 2, field 'n': NaN is not a JSON number"),
     (FIRST[:-1] + f', "n": {"7" * 5000}}}', "row 2, field 'n': a number that is too long"),
     ("[" * 500 + "]" * 500, "row 2, field '[0]': nested too deeply"),
     ("[" * 100_000 + "]" * 100_000, "nested too deeply"),

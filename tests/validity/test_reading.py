@@ -120,14 +120,14 @@ def test_a_comma_in_a_size_groups_thousands_and_is_no_decimal_point(tmp_path) ->
     (tmp_path / "a.csv").write_text(text(table, ";"))
     assert read_table(tmp_path / "a.csv", ROLES).size[2] == 3e9
     (tmp_path / "b.csv").write_text(text(changed(size="1,5"), ";"))
-    with pytest.raises(UserError, match=r"'1,5' is no size; write 1\.5, with a point"):
+    with pytest.raises(UserError, match=r"'1,5' is not a size; write 1\.5, with a point"):
         read_table(tmp_path / "b.csv", ROLES)
 
 
 @pytest.mark.parametrize(
     ("document", "told"),
     [
-        ('[{"model": "m", "bench": NaN}]', "NaN is no JSON number; write null"),
+        ('[{"model": "m", "bench": NaN}]', "NaN is not a JSON number; write null"),
         ('[{"model": "m", "model": "n"}]', "'model' is given twice"),
         ('[{"model": "m", "bench": [1]}]', "row 1, column 'bench': a list or an object"),
         ('[{"model": "m", "bench": ' + "9" * 5_000 + "}]", "too long"),

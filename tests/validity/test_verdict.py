@@ -80,7 +80,7 @@ def test_what_few_families_cannot_show_of_reworked_versions_is_not_denied() -> N
     one = next(one for one in record.comparisons if (one.reworked, one.outcome) == ("poor", "needed"))
     assert one.gain_flip.least == 2**-4
     assert one.gain_test.least == 1 / 1000
-    told = next(t for t in record.verdicts if t.startswith("poor ranks models beside skill"))
+    told = next(t for t in record.verdicts if t.startswith("poor and skill rank models"))
     assert "by held-out gain it predicts worse 2 outcomes together" in told
     few = analyse(planted(5, 6, **VARIANTS), draws=99).record
     # 4 tests of 100 arrangements, .04 at the least: enough; by 3 draws less it is not.

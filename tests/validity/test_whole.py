@@ -45,8 +45,7 @@ def test_verdicts_say_what_was_planted(analysis) -> None:
         )
         assert any(t.startswith(starts) for t in told)
     assert any(
-        t.startswith(("copy ranks models beside skill with ρ .99", "copy ranks models beside skill with ρ 1"))
-        for t in told
+        t.startswith(("copy and skill rank models with ρ .99", "copy and skill rank models with ρ 1")) for t in told
     )
     assert any("by held-out gain it predicts worse needed" in t for t in told if t.startswith("poor ranks"))
 

@@ -40,7 +40,7 @@ def command(
             if len(run) == 1 and not is_run(run[0]):
                 write_measures(run[0], judgement.records)
         except ReadOnlyError as error:
-            print(f"measures.json is left as it is: {error.told}", file=sys.stderr)
+            print(f"measures.json is left as it is: {error.problem}", file=sys.stderr)
     if json:
         print_json(measures_document(str(run[0]), judgement))
     else:

@@ -28,5 +28,5 @@ def command(
     try:
         path = write_page(out or run[0] / "report.html", judgement)
     except ReadOnlyError as error:
-        raise UserError(f"{error.told}; name another place with --out FILE.html") from error
+        raise UserError(f"{error.problem}; name another place with --out FILE.html") from error
     typer.echo(f"report: {path}")

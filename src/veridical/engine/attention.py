@@ -21,7 +21,7 @@ from veridical.engine.packing import Packed, Stack
 
 NAME = "veridical_packed"
 
-# What an attention function may be handed that ours does not compute. A model that asks for one of these takes
+# Arguments of attention functions that this one does not support. A model that asks for one of these takes
 # the plain path.
 UNSUPPORTED = ("softcap", "s_aux", "position_bias", "sliding_window", "block_mask")
 

@@ -171,7 +171,7 @@ def largest_difference(one: Mapping[int, float], other: Mapping[int, float]) -> 
 
 
 def not_shareable(model: PreTrainedModel) -> str:
-    """Why prefixes of this model cannot be shared, as far as its configuration tells; empty where it does not."""
+    """Why prefixes of this model cannot be shared, as far as its configuration says; empty where they can."""
     config = model.config.get_text_config()
     if model.config.is_encoder_decoder:
         return "an encoder-decoder"

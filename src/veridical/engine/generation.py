@@ -28,7 +28,7 @@ Limit = int | Sequence[int]
 """Most new tokens: of every prompt, or one number a prompt."""
 
 Ends = Callable[[Sequence[int]], bool]
-"""Whether new tokens are a whole answer, though the last of them is no stop token."""
+"""Whether new tokens are a whole answer, though the last of them is not a stop token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class Generator:
         last = [packed.first[end] + len(trie.segments[end].tokens) - 1 for end in trie.ends]
         logits = self._forward(packed, PackedLayout(packed, slots.prefix, kept), rows=last)
         if len(batch) > 1 and _NONE in _best(logits):
-            # What one prompt has that is no number may have reached the others through their padding.
+            # A NaN of one prompt may have reached the others through their padding.
             return torch.cat([self._prefill([index], prompts, n_shared, slots) for index in batch])
         for end in trie.ends:
             path = torch.tensor(_places(trie, packed, end), device=self.model.device) + n_shared
@@ -189,7 +189,7 @@ class Generator:
 def _best(logits: torch.Tensor) -> list[int]:
     """The token of the largest logit in each row of [n, vocabulary]; `_NONE` where one is NaN, or the largest infinite.
 
-    The arg max takes a NaN for the largest, so its value tells.
+    The arg max takes a NaN for the largest, so its value shows whether there is one.
     """
     best = logits.argmax(dim=-1, keepdim=True)
     return torch.where(logits.gather(-1, best).isfinite(), best, _NONE).squeeze(-1).tolist()

@@ -21,8 +21,8 @@ class HiddenStates:
     """Mean hidden state over one span of each sequence, at each of some layers.
 
     Layers count as in transformers' `hidden_states`: 0 is the embedding, k the output of block k, so that the
-    penultimate of L blocks is L - 1. (Mamba's own tuple leaves the embedding out; ours does not.) The output of block L
-    is taken before the final norm, unlike transformers' last entry.
+    penultimate of L blocks is L - 1. (Mamba's own tuple leaves the embedding out; Veridical's does not.) The output of
+    block L is taken before the final norm, unlike transformers' last entry.
 
     `states` is [sequences, layers, width] in float32, and whole once the passes that score the sequences are
     done; a sequence without a span (None) stays zero.

@@ -35,7 +35,7 @@ class Likeliest(HiddenStates):
             self._best[sequence].clear()
 
     def not_finite(self, sequences: Sequence[int]) -> list[int]:
-        """None: a score that is not finite is told by itself."""
+        """None: scores that are not finite are reported elsewhere."""
         return []
 
     @contextmanager

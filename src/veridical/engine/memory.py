@@ -17,7 +17,7 @@ NO_MORE = ("can't allocate memory", "not enough memory", "out of memory", "_STAT
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an allocator, of the accelerator or of the CPU, said that there is no more."""
+    """Whether an allocator, of the accelerator or of the CPU, reported that it is out of memory."""
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
         return True
     return isinstance(error, RuntimeError) and any(words in str(error) for words in NO_MORE)

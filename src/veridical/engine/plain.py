@@ -86,7 +86,7 @@ class PlainScorer(Scorer):
             tokens.extend(sequence.continuation)
             owner.extend([row] * len(sequence.continuation))
         positions = torch.arange(width).expand(len(inputs), -1)
-        # The type is said, since a pass for hidden states alone has no row to tell it by.
+        # The type is passed, since a pass for hidden states alone has no row to infer it from.
         with only_rows(self.model, torch.tensor(rows, dtype=torch.long, device=device)):
             logits = self.model(
                 input_ids=ids.to(device),

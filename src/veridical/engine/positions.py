@@ -12,7 +12,7 @@ def turning_points(model: PreTrainedModel) -> tuple[int, ...]:
     """Lengths past which LongRoPE turns every position of a batch by other frequencies, in rising order.
 
     transformers looks at the largest position of the batch. So two sequences on different sides of such a length
-    cannot run together, and a prefix cached below it is no prefix of a sequence that goes past it.
+    cannot run together, and a prefix cached below it is not a prefix of a sequence that goes past it.
     """
     config = model.config.get_text_config()
     found = {

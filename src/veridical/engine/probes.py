@@ -114,7 +114,7 @@ def _generated(engine: Engine, prompts: Sequence[tuple[int, ...]], new_tokens: i
 
 @torch.inference_mode()
 def _gaps(model: PreTrainedModel, prompts: Sequence[tuple[int, ...]]) -> list[float]:
-    """At every token of the prompts, the best logit of the next one less the second best; NaN where one is no number.
+    """At every token of the prompts, the best logit of the next one less the second best; NaN where either is NaN.
 
     Of an encoder-decoder, at the first token of each answer.
     """

@@ -66,12 +66,12 @@ def refuse_unless_causal(model: PreTrainedModel, tokens: Sequence[int]) -> None:
     other = [*tokens[:kept], *((token + 1) % vocabulary for token in tokens[kept:])]
     change = _log_probabilities(model, tokens) - _log_probabilities(model, other)
     before, after = (float(part.square().mean().sqrt()) for part in (change[:kept], change[kept:]))
-    # Where either is no number, nothing can be said.
+    # Where either is NaN, nothing can be said.
     if before > ROUNDING.get(model.dtype, 1e-4) * after:
         raise UserError(
-            f"{type(model).__name__} is no causal language model: what it says of a token moves by {before:.2g} nats "
-            "with the tokens that follow (a masked or otherwise bidirectional model, or one whose configuration lacks "
-            "is_decoder); give a causal language model or an encoder-decoder"
+            f"{type(model).__name__} is not a causal language model: what it says of a token moves by {before:.2g} "
+            "nats with the tokens that follow (a masked or otherwise bidirectional model, or one whose configuration "
+            "lacks is_decoder); give a causal language model or an encoder-decoder"
         )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 DEEPEST = 32
-"""Levels of nesting that are read. No form of ours has more than five."""
+"""Levels of nesting that are read. No format of Veridical's has more than five."""
 LONGEST = 300
 """Characters of a number that are read: a float's range has 309 digits."""
 
@@ -132,7 +132,7 @@ def _faults(value: Any) -> Iterator[JSONContentError]:
 
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_object,
-    parse_constant=lambda name: _Refused(f"{name} is no JSON number"),
+    parse_constant=lambda name: _Refused(f"{name} is not a JSON number"),
     parse_int=_integer,
     parse_float=_float,
 )

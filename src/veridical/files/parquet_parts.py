@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from veridical.errors import UserError
-from veridical.files.writing import beside, make_folder, put_if_absent, sync_folder, write_through
+from veridical.files.writing import make_folder, put_if_absent, sync_folder, temporary_for, write_through
 
 
 def parquet_bytes(frame: pl.DataFrame) -> bytes:
@@ -25,7 +25,7 @@ def add_part(folder: Path, frame: pl.DataFrame) -> Path:
     make_folder(folder)
     data = parquet_bytes(frame)
     path = folder / f"{time.time_ns():020d}-{uuid.uuid4().hex[:8]}.parquet"
-    with beside(path) as temporary:
+    with temporary_for(path) as temporary:
         write_through(temporary, data)
         put_if_absent(temporary, path)
         sync_folder(folder)

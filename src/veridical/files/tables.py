@@ -138,7 +138,7 @@ def _detected(path: Path, file: IO[bytes]) -> str:
 
 
 def _first_fault(file: IO[bytes], encoding: str) -> int:
-    """The line of the first bytes that are no text in this encoding (a NUL is none); 0 where all are."""
+    """The line of the first bytes that are not text in this encoding (a NUL is not); 0 where all are."""
     decoder = codecs.getincrementaldecoder(encoding)("strict")
     line = 1
     while True:
@@ -159,7 +159,7 @@ def _first_fault(file: IO[bytes], encoding: str) -> int:
 
 
 def _opened(path: Path, encoding: str, newline: str = "\n") -> IO[str]:
-    """The file as text, behind its byte-order mark: what of them a declared encoding leaves is no part of the text."""
+    """The file as text, behind its byte-order mark: what a declared encoding leaves of it is not part of the text."""
     file = path.open(encoding=encoding, newline=newline)
     if file.read(1) != "\ufeff":
         file.seek(0)

@@ -21,7 +21,7 @@ def regular_target(path: Path) -> Path:
     """The file that writing to `path` makes or replaces: at the end of its links, where it is one.
 
     A file is put in place by renaming another over it, which would do away with a link, a pipe or a device. Raises
-    UserError where something stands there that is no regular file, and for a path that no file can have.
+    UserError where the path exists and is not a regular file, and for a path that no file can have.
     """
     try:
         # Of the path as given: what a link under /proc leads to has no name to be looked up by.

@@ -1,4 +1,4 @@
-"""A TOML file of ours, read with its faults told in one line."""
+"""A TOML file of Veridical's own formats, read with its faults reported in one line."""
 
 from __future__ import annotations
 

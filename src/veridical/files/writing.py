@@ -1,6 +1,6 @@
 """Writing files so that a killed writer or a full disk leaves nothing half-written.
 
-Bytes go to a hidden file beside the target, reach the disk, and only then get their name.
+Bytes go to a hidden file next to the target, reach the disk, and only then get their name.
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ _FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 
 class ReadOnlyError(UserError):
-    """A place that may be read and not written to; `told` is the message without what to do about it."""
+    """A place that may be read and not written to; `problem` is the message without the advice."""
 
-    def __init__(self, told: str) -> None:
-        super().__init__(f"{told}; choose another --out")
-        self.told = told
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"{problem}; choose another --out")
+        self.problem = problem
 
 
 def unwritable(path: Path, error: OSError) -> UserError:
     """The one line for a file that could not be written."""
-    told = f"cannot write {path}: {error.strerror or error}"
+    problem = f"cannot write {path}: {error.strerror or error}"
     if error.errno in _FULL:
         return UserError(
-            f"{told}; what was stored before is kept: make room, then run the same command with the same --out to go on"
+            f"{problem}; what was stored before is kept: make room, then run the same command with the same --out "
+            "to go on"
         )
-    return ReadOnlyError(told) if error.errno in _FORBIDDEN else UserError(f"{told}; choose another --out")
+    return ReadOnlyError(problem) if error.errno in _FORBIDDEN else UserError(f"{problem}; choose another --out")
 
 
 def check_path(path: Path) -> None:
@@ -58,8 +59,8 @@ def slug(name: str, length: int = 48) -> str:
 
 
 @contextlib.contextmanager
-def beside(path: Path) -> Iterator[Path]:
-    """A hidden path beside `path` to write to; it is gone afterwards unless it was renamed."""
+def temporary_for(path: Path) -> Iterator[Path]:
+    """A hidden path next to `path` to write to; it is removed afterwards unless it was renamed."""
     if not path.name:
         raise UserError(f"cannot write {path}: a folder; name a file")
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
@@ -94,10 +95,10 @@ def sync_folder(folder: Path) -> None:
 def replace(path: Path, data: bytes) -> None:
     """Write a file whole, over an older one of its name; a link is followed to the file that it leads to.
 
-    Raises UserError where the disk refuses, and where something stands there that is no regular file.
+    Raises UserError where the disk refuses, and where the path exists and is not a regular file.
     """
     path = regular_target(path)
-    with beside(path) as temporary:
+    with temporary_for(path) as temporary:
         write_through(temporary, data)
         temporary.replace(path)
         sync_folder(path.parent)
@@ -126,7 +127,7 @@ def writable_folder(folder: Path) -> Iterator[None]:
     """
     made = make_folder(folder)
     try:
-        with beside(folder / "check") as temporary:
+        with temporary_for(folder / "check") as temporary:
             write_through(temporary, b"veridical")
         yield
     finally:

@@ -17,7 +17,7 @@ from veridical.status import Status
 
 TIE = 1e-6
 """Two best choices whose scores differ by no more than this (nats) tie. Our choice: below it float32 sums of
-ordinary length cannot tell two choices apart."""
+ordinary length cannot distinguish two choices."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ def baseline_frame(
     """Responses of the answerers `always:LABEL` and `majority`, to be judged like any others.
 
     `labels` are those to answer always (default: all of the suite's, in its order). They depend on no model,
-    prompt or mode, so their key names none unless told to. An item that does not offer the label goes without
+    prompt or mode, so their key names none unless these are given. An item that does not offer the label goes without
     a response. Raises UserError for a label that no item has.
     """
     known = suite_labels(suite)

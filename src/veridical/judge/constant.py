@@ -14,7 +14,7 @@ from veridical.judge.quantity import Quantity, over_items
 from veridical.stats.units import Ints
 
 CONSTANT_SHARE = 0.95
-"""From this share of the answered items on, an answerer is called a constant responder. The threshold is ours."""
+"""From this share of the answered items on, an answerer is called a constant responder. Threshold: Veridical."""
 
 
 def constant_share(answering: Answering) -> Quantity | None:

@@ -14,7 +14,7 @@ import polars as pl
 from veridical.items import Response
 
 KEY = ("suite", "model", "answerer", "input", "prompt", "mode")
-"""What tells one answering of a suite from another; `order` and `repeat` vary within."""
+"""What distinguishes one answering of a suite from another; `order` and `repeat` vary within."""
 
 SCHEMA = pl.Schema(
     {
@@ -51,7 +51,7 @@ LENGTHS = ("tokens", "chars", "bytes", "unconditional")
 
 
 def frame_of(responses: Iterable[Response]) -> pl.DataFrame:
-    """Responses as a frame, for answers that did not come from a run of ours."""
+    """Responses as a frame, for answers that did not come from a run of Veridical."""
     rows = [
         {
             **response.model_dump(mode="json", exclude={"scores"}),

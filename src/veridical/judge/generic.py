@@ -19,7 +19,7 @@ from veridical.judge.registry import MeasureSet
 from veridical.stats.units import Bools
 
 MOST_ROLES = 4
-"""Pair consistency is given for every two roles where a grouping has at most so many. The number is ours."""
+"""Pair consistency is given for every two roles where a grouping has at most so many. The number is Veridical's."""
 
 
 def accuracy(answering: Answering, by: Sequence[str] = ()) -> Iterator[Quantity]:
@@ -77,7 +77,7 @@ def worst_of_set(answering: Answering) -> Iterator[Quantity]:
     """Lowest probability of the gold label among the items of a set, averaged over sets (where choices are scored).
 
     What `set_accuracy` is for right and wrong, for how sure the model is: near 1 only where it is sure of the
-    gold label on every item of the set. The definition is ours.
+    gold label on every item of the set. The definition is Veridical's.
     """
     members = _in_larger_sets(answering)
     if members.any() and answering.has_probabilities:

@@ -2,7 +2,7 @@
 
 Each item is taken to be right with the accuracy of its role (over the sets that are judged), independently within the
 set: with one role, accuracy p and sets of k items this is p^k. A set measure above it says that errors gather in some
-sets; at it, that a set says no more than its items one by one. The reference by role is ours.
+sets; at it, that a set says no more than its items one by one. The reference by role is Veridical's.
 """
 
 from __future__ import annotations

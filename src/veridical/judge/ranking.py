@@ -18,7 +18,7 @@ _VIEWS: Mapping[str, tuple[pl.Expr, str]] = {
     **{name: (pl.col("scores") / pl.col(column), column) for name, column in DIVISORS.items()},
     "unconditional": (pl.col("scores") - pl.col("unconditional"), "unconditional"),
 }
-"""Normalisation to the value of a choice, and the column that it needs beside the scores."""
+"""Normalisation to the value of a choice, and the column that it needs in addition to the scores."""
 
 
 def two_best_accuracy(answering: Answering) -> Iterator[Quantity]:
@@ -37,9 +37,9 @@ def two_best_accuracy(answering: Answering) -> Iterator[Quantity]:
 
 
 def forced_choice(answering: Answering) -> Iterator[Quantity]:
-    """Share of pairs of opposite items that the model tells apart, whatever its liking for one of the labels.
+    """Share of pairs of opposite items that the model distinguishes, whatever its preference for one of the labels.
 
-    A pair is a set of two items with the same two choices and opposite gold labels. It is told apart where the gold
+    A pair is a set of two items with the same two choices and opposite gold labels. It is distinguished where the gold
     label of the one has higher log-odds in it than in the other: so would a model answer that had to say which of
     the two is which (TRIP's plausible story of two, the log-odds of Trott et al. 2023). Open pairs as above.
     """

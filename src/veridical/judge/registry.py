@@ -47,11 +47,12 @@ class MeasureSet:
 
     `quantities` lists everything that is measured of one answering, with accuracy also by the factors asked
     for; `compared` is the part that is compared across prompts and models; `slices` are comparisons within
-    one answering; `records` are what is no mean of answers, with their intervals. `guessed` lists the quantities whose
-    level of chance is that of a uniform guess (`judge.chance`), and `levels` the levels of chance that are computed in
-    another way. `graded` says that answers are known as right or wrong alone, so that how often two models give the
-    same one says nothing. `rules` make the sentence on an answering (`judge.verdict`); `presentation` is where the
-    `report.presentation.Presentation` of its results is, `module:attribute`, none for the generic one.
+    one answering; `records` gives measures that are not means of answers, with their intervals. `guessed` lists the
+    quantities whose level of chance is that of a uniform guess (`judge.chance`), and `levels` the levels of chance
+    that are computed in another way. `graded` says that answers are known as right or wrong alone, so that how often
+    two models give the same one says nothing. `rules` make the sentence on an answering (`judge.verdict`);
+    `presentation` is where the `report.presentation.Presentation` of its results is, `module:attribute`, none for the
+    generic one.
     """
 
     quantities: Callable[[Answering, Sequence[str]], Iterable[Quantity]]

@@ -2,7 +2,7 @@
 
 A suite's rules are tried in their order (`RULES` where its measure set names none); the first that applies speaks. A
 rule claims only what holds over the whole interval and over every label that missing answers could have had: where
-either is too wide, the sentence says that nothing is settled. All thresholds are ours.
+either is too wide, the sentence says that nothing is settled. All thresholds are Veridical's.
 """
 
 from __future__ import annotations
@@ -227,7 +227,7 @@ def verdict(
 
 
 def verdicts(measures: Iterable[Measure], rules: Mapping[str, Sequence[Rule]] | None = None) -> list[str]:
-    """A sentence for each answering that saw the whole item and is no baseline, in the order of appearance.
+    """A sentence for each answering that saw the whole item and is not a baseline, in the order of appearance.
 
     Where there are several suites, each sentence names its own. `rules` are those of each suite by its name, `RULES`
     for any other.

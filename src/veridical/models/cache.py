@@ -53,7 +53,7 @@ def check_writable(folder: Path) -> None:
 
 
 def put(target: Path, make: Callable[[Path], object]) -> None:
-    """Have `make` write a file or folder beside `target`, then move it there whole.
+    """Have `make` write a file or folder next to `target`, then move it there whole.
 
     Where another process was faster, its result stays: both made the same.
     """

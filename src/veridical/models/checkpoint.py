@@ -37,7 +37,7 @@ _PASSING_ENTRIES = frozenset(
     {"_name_or_path", "_commit_hash", "_from_model_config", "transformers_version", "dtype", "torch_dtype"}
     | {"attn_implementation", "_attn_implementation", "use_cache", "output_attentions", "output_hidden_states"}
 )
-"""Of a configuration, what depends on how it was loaded, and what is ours to say."""
+"""Of a configuration, what depends on how it was loaded, and what Veridical sets itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ def _why_not_loaded(source: ModelSource, error: Exception) -> str:
 
 
 def _quieten() -> None:
-    """transformers' own bars and warnings would tear ours; `collected` takes its warnings where they matter."""
+    """Hides transformers' own progress bars and warnings; `collected` keeps the warnings that matter."""
     transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     hub_logging.set_verbosity_error()  # type: ignore[no-untyped-call]

@@ -109,7 +109,7 @@ class SequenceClassifier:
         return int(self.model.num_parameters())
 
     def prepare(self, query: Query, settings: GenerationSettings | None = None) -> Request:
-        """Raises UserError for a query that is no pair of texts, and where a choice has not exactly one class."""
+        """Raises UserError for a query that is not a pair of texts, and where a choice has not exactly one class."""
         pair = query.contexts[0]
         if not isinstance(pair, TextPair) or not query.classes:
             raise UserError(f"model {self._name!r} is a sequence classifier: ask it with --mode classify")
@@ -158,7 +158,7 @@ class SequenceClassifier:
             there = known if other == number else f"{name} for class {other}"
             raise UserError(
                 f"model {self._name!r}: its config.json contradicts itself: label2id has {name} for class {number}, "
-                f"and id2label has {there}; which of them its weights go with cannot be told: put the wrong one right"
+                f"and id2label has {there}; which of them matches the weights is not known: correct the wrong one"
             )
 
     def _check_classes(self) -> None:

@@ -72,7 +72,7 @@ def load_dequantised(file: Path, dtype: torch.dtype | str, device_map: Any = Non
     from veridical.models.weights import load_weights
 
     header = read_header(file)
-    # The reader draws a progress bar of its own, whatever transformers is told about bars.
+    # The reader draws a progress bar of its own, whatever transformers' own setting for bars.
     with redirect_stderr(io.StringIO()):
         config = AutoConfig.from_pretrained(file.parent, gguf_file=file.name)
         remarks = settle(config, header)

@@ -58,7 +58,7 @@ class Header:
 
 
 def read_header(file: Path) -> Header:
-    """Raises whatever the reader does where the file is torn, UserError where it is no model."""
+    """Raises whatever the reader does where the file is damaged, UserError where it is not a model."""
     from gguf import GGUFReader, GGUFValueType
 
     reader = GGUFReader(file)
@@ -146,7 +146,7 @@ def _unread_elsewhere(header: Header) -> tuple[str, ...]:
     spaces = {key: key.partition(".")[0] for key in header.metadata if not key.startswith(f"{header.architecture}.")}
     for key, space in spaces.items():
         if space in OTHER_MODELS:
-            raise UserError(f"its metadata has {key}, so it is no plain language model, and cannot be loaded here")
+            raise UserError(f"its metadata has {key}, so it is not a plain language model, and cannot be loaded here")
     unread = sorted(key for key, space in spaces.items() if space not in PROVENANCE)
     return (f"its metadata has entries that nothing reads: {', '.join(unread[:6])}",) if unread else ()
 

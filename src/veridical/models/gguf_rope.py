@@ -29,7 +29,7 @@ Divisors = Mapping[str, npt.NDArray[np.float32]]
 def rope_scaling(
     values: Mapping[str, Any], divisors: Divisors, *, context_length: int, base: float
 ) -> dict[str, Any] | None:
-    """Parameters for `config.rope_parameters` beside `rope_theta`; None where frequencies are not scaled.
+    """Parameters for `config.rope_parameters` in addition to `rope_theta`; None where frequencies are not scaled.
 
     `values` are the architecture's metadata by name (`rope.scaling.factor`), `divisors` the tensors of `TENSORS` that
     the file holds, `base` the rotary base. llama.cpp turns pair i of a position by

@@ -103,7 +103,7 @@ class HuggingFaceModel:
 
     @property
     def template_args(self) -> Mapping[str, object]:
-        """What the chat template is given beside the turns."""
+        """Arguments of the chat template other than the turns."""
         return self._template_args
 
     @property
@@ -121,7 +121,7 @@ class HuggingFaceModel:
     def prepare(self, query: Query, settings: GenerationSettings | None = None) -> Request:
         """Render and tokenise. Notes: what the chat template needed, and the path that the engine takes."""
         if query.classes:
-            raise UserError(f"model {self.name!r} is no sequence classifier: it has no classes to choose from")
+            raise UserError(f"model {self.name!r} is not a sequence classifier: it has no classes to choose from")
         rendered = [render(context, self.encoder.tokenizer, self._template_args) for context in query.contexts]
         notes = tuple(dict.fromkeys(note for one in rendered for note in one.notes))
         if any(one.opens_thinking for one in rendered):

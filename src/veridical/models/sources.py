@@ -108,12 +108,12 @@ def _bare(spec: str, organisation: str) -> ModelSource:
     if Path(spec).expanduser().exists():
         kind = "gguf" if Path(spec).suffix.lower() == ".gguf" else "hf"
         raise UserError(f"model {spec!r}: it is a path here; write {kind}/{spec}, or hf/ORG/NAME for the hub's")
-    told = unknown("model provider", organisation, PROVIDERS)
+    message = unknown("model provider", organisation, PROVIDERS)
     if _HUB_NAME.fullmatch(spec) is None:
-        raise told
+        raise message
     near = get_close_matches(organisation.casefold(), PROVIDERS, n=1, cutoff=0.5)
     if near or organisation.casefold() in ELSEWHERE:
-        raise UserError(f"{told}; for the hub's model write hf/{spec}")
+        raise UserError(f"{message}; for the hub's model write hf/{spec}")
     return ModelSource(f"hf/{spec}", "hub", spec)
 
 

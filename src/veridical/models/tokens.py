@@ -64,7 +64,7 @@ class TextEncoder:
             found = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
         except NotImplementedError as error:
             raise UserError(
-                f"{type(self.tokenizer).__name__} does not tell which characters a token is of: "
+                f"{type(self.tokenizer).__name__} does not give the characters of each token: "
                 "hidden states of a phrase need a fast tokenizer (tokenizer.json)"
             ) from error
         touching = [place for place, (a, b) in enumerate(found["offset_mapping"]) if a < stop and b > start]

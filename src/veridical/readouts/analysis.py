@@ -44,7 +44,7 @@ def steps(progress: Progress, what: str, total: int) -> Iterator[Callable[[int],
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How many draws the readout's null gets, those of everything beside it, and the control tasks; and `against`,
+    """How many draws the readout's null gets, those of its baselines, and the control tasks; and `against`,
     the mode of the answers that readouts are set against."""
 
     draws: int = 1_000

@@ -24,7 +24,7 @@ def cross_fitted(
     """Answers, codes into `rows.names`: folds of whole groups, the penalty chosen inside the fitted part.
 
     Shape (n,) for the gold labels. With `labels` (vectors, n), the whole is done for each of these vectors of labels in
-    the place of the gold ones: (vectors, n). `done` is told how many vectors a fold has completed.
+    the place of the gold ones: (vectors, n). `done` is called with the number of vectors that a fold has completed.
 
     Raises UserError where there are fewer groups than folds, or a class is missing from what a fold fits.
     """

@@ -1,4 +1,4 @@
-"""What is measured of readouts beside everything else that answered the same questions.
+"""What is measured of readouts together with everything else that answered the same questions.
 
 Every readout is compared, paired by set, with what the model itself answers and with the baselines. Two of these
 differences have a name of their own (`encoded_expressed_gap`), since they say how far a model knows what it does not
@@ -40,21 +40,21 @@ def readout_measures(
     readouts = [one for one in found if one.key["answerer"] == READOUT and one.key["input"] == "full"]
     for readout in readouts:
         modes = (MODE, (against or {}).get((readout.key["model"], readout.key["prompt"]), "loglikelihood"))
-        beside = [
+        others = [
             one
             for one in found
             if _same(one, readout, ("model", "prompt")) and one is not readout and one.key["mode"] in modes
         ]
         known = {quantity.measure for quantity in measure_set(suite.measures).quantities(readout, ())}
         if "balanced_accuracy" not in known:
-            records += [estimate(q, settings) for one in (readout, *beside) for q in balanced_accuracy(one)]
-        records += with_holm(list(_differences(readout, beside, settings)))
-        records += list(_gaps(readout, beside, settings))
+            records += [estimate(q, settings) for one in (readout, *others) for q in balanced_accuracy(one)]
+        records += with_holm(list(_differences(readout, others, settings)))
+        records += list(_gaps(readout, others, settings))
     return records
 
 
-def _differences(readout: Answering, beside: Sequence[Answering], settings: JudgeSettings) -> Iterator[Measure]:
-    for other in beside:
+def _differences(readout: Answering, others: Sequence[Answering], settings: JudgeSettings) -> Iterator[Measure]:
+    for other in others:
         for mine, theirs in zip(_compared(readout), _compared(other), strict=True):
             yield contrast(mine, theirs, _against(readout, other), settings)
 
@@ -65,8 +65,8 @@ def _compared(answering: Answering) -> list[Quantity]:
     return [*balanced_accuracy(answering), *own]
 
 
-def _gaps(readout: Answering, beside: Sequence[Answering], settings: JudgeSettings) -> Iterator[Measure]:
-    for other in beside:
+def _gaps(readout: Answering, others: Sequence[Answering], settings: JudgeSettings) -> Iterator[Measure]:
+    for other in others:
         if other.key["input"] == "full" and other.key["answerer"] in ("model", OPTION_LOGITS):
             for mine, theirs in zip(balanced_accuracy(readout), balanced_accuracy(other), strict=True):
                 record = contrast(mine, theirs, _against(readout, other), settings)

@@ -1,4 +1,4 @@
-"""What a run keeps of a readout beside its answers: `readouts/SUITE.PROMPT.json`."""
+"""What a run keeps of a readout in addition to its answers: `readouts/SUITE.PROMPT.json`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CROSSED_NULL = "labels permuted within and between sets, the whole selection don
 
 
 class NullResult(Frozen):
-    """One number of one readout beside its null: the null's mean and its central 95 %, and p from `draws` draws.
+    """One number of one readout with its null: the null's mean and its central 95 %, and p from `draws` draws.
 
     `observed`, `mean`, `low` and `high` are shares. The draws themselves are in the study's `nulls/*.npz`.
     """

@@ -3,7 +3,7 @@
 The states of a verb phrase's own tokens (auxiliary, verb and complement) are averaged, and the cosine of the
 progressive and the simple-past phrase of an item is taken at every layer. Means by verb class against the teleological
 bias rate by class are those of arXiv 2601.09373, whose correlation is over its four telic classes; pooling over the
-phrase, all layers and the rank correlation over items are ours.
+phrase, all layers and the rank correlation over items are Veridical's.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _at(
     for item, value in zip(items, values.tolist(), strict=True):
         verb_class = str(item.factors.get("verb_class", ""))
         telic = item.factors.get("group") == TELIC
-        # Within a verb both phrases have its class: the atelic one is shown beside it and correlated with nothing.
+        # Within a verb both phrases have its class: the atelic one is shown next to it and correlated with nothing.
         shown = verb_class if telic or verb_class == ACTIVITY else f"{verb_class}, atelic"
         by_class.setdefault(shown, []).append(value)
         if telic:

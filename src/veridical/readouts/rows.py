@@ -38,8 +38,8 @@ class Rows:
         names = tuple(suite.labels) or tuple(dict.fromkeys(label for item in graded for label in item.labels))
         found = {item.gold[0] for item in graded}
         if len(found) < 2:
-            told = f"all are {found.pop()!r}" if found else "no item has exactly one gold label"
-            raise UserError(f"suite {suite.name!r} cannot be read out: {told}; a readout needs two labels or more")
+            reason = f"all are {found.pop()!r}" if found else "no item has exactly one gold label"
+            raise UserError(f"suite {suite.name!r} cannot be read out: {reason}; a readout needs two labels or more")
         names = tuple(name for name in names if name in found)
         return cls(
             suite,

@@ -87,7 +87,7 @@ class Prepared:
 
         The penalty of the best mean balanced accuracy over the folds is taken, the strongest of those that tie (as
         scikit-learn's `GridSearchCV` does with penalties in this order). Every class has to occur in every fold's
-        fitted part. `done` is told how many vectors were completed.
+        fitted part. `done` is called with the number of vectors completed.
         """
         chunks = [np.arange(start, min(start + _CHUNK, len(labels))) for start in range(0, len(labels), _CHUNK)]
 

@@ -19,7 +19,7 @@ from veridical.readouts.selection import FOLDS, Chosen, Prepared, balanced_accur
 from veridical.stats.units import Floats, Ints
 
 Step = Callable[[int], None]
-"""Told how many fits with selection were done."""
+"""Called with the number of fits with selection that were done."""
 
 _MOST_REDRAWS = 1_000
 

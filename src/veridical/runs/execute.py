@@ -114,7 +114,7 @@ def execute(
 
 
 def _fault(request: Request, outcome: Outcome) -> str:
-    """Why an outcome is no answer to its request; empty where it is one."""
+    """Why an outcome does not answer its request; empty where it does."""
     if outcome.status is Status.ERROR:
         return outcome.detail or "no reason was given"
     if request.unconditional and any(score.unconditional is None for score in outcome.scores):

@@ -29,7 +29,7 @@ class StatesKey:
 
     def path(self, run: Path) -> Path:
         """The file in a run's folder that holds these states."""
-        # The digest tells names apart that look alike as parts of a file's name.
+        # The digest distinguishes names that look alike as parts of a file's name.
         names = [self.suite, self.prompt, self.input]
         return run / "hidden" / f"{'.'.join(slug(name) for name in names)}.{digest(names, 8)}.safetensors"
 

@@ -47,7 +47,7 @@ NO_ANSWER = "no answer is stored: the run was stopped early, or the model failed
 
 @dataclass(frozen=True)
 class Run:
-    """What one model answered, read from its folder. `name` is the model's, told apart within a study."""
+    """What one model answered, read from its folder. `name` is the model's, made unique within a study."""
 
     path: Path
     manifest: Manifest
@@ -225,7 +225,7 @@ def opened(paths: Sequence[Path]) -> list[Run]:
         folders.update(dict.fromkeys(folder for folder in found if folder.resolve() not in known))
     runs = [open_run(folder) for folder in folders]
     _check_same_suites(runs)
-    return _told_apart(runs)
+    return _with_unique_names(runs)
 
 
 def _check_same_suites(runs: Sequence[Run]) -> None:
@@ -248,7 +248,7 @@ def _may_be_one(one: SuiteEntry, other: SuiteEntry) -> bool:
     return UNKNOWN in (one.version, other.version) and one.model_copy(update={"version": other.version}) == other
 
 
-def _told_apart(runs: Sequence[Run]) -> list[Run]:
+def _with_unique_names(runs: Sequence[Run]) -> list[Run]:
     """Runs of one model name under several dtypes are named by dtype, and otherwise by fingerprint.
 
     Runs of one fingerprint keep one name: they are one model's answers in several folders. Raises UserError
@@ -261,8 +261,8 @@ def _told_apart(runs: Sequence[Run]) -> list[Run]:
     for name, same in named.items():
         digests = {run.manifest.model.digest for run in same}
         if len(digests) > 1 and all(run.manifest.imported is not None for run in same):
-            told = rerun_names(name, [run.manifest for run in same])
-            apart |= {run.path: replace(run, name=own) for run, own in zip(same, told, strict=True)}
+            unique = rerun_names(name, [run.manifest for run in same])
+            apart |= {run.path: replace(run, name=own) for run, own in zip(same, unique, strict=True)}
             continue
         dtypes = {run.manifest.model.fingerprint.get("dtype", "") for run in same}
         _check_same_limits(same)

@@ -117,11 +117,11 @@ def plan(suite: Suite, wishes: Wishes) -> Plan:
     """Everything to ask of one suite.
 
     The suite's restricted inputs are asked under one prompt of a mode: the first of the suite's that fits the
-    mode, whatever else is wished for, so that prompts asked one call after another make the study that they make
-    when asked at once. Where that prompt is not wished for they are not asked, unless inputs are named: then
-    the first prompt wished for bears them.
+    mode, whatever else is requested, so that prompts asked one call after another make the study that they make
+    when asked at once. Where that prompt is not requested they are not asked, unless inputs are named: then
+    they are asked under the first requested prompt.
 
-    Raises UserError where nothing of the suite fits what is wished for.
+    Raises UserError where nothing of the suite fits the request.
     """
     asked = limited(suite, wishes.limit, wishes.seed)
     asks: list[Ask] = []

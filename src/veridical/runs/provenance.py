@@ -9,7 +9,7 @@ from pydantic import Field
 from veridical.items import Frozen
 
 LIKELIHOODS, ANSWERS = "log-likelihoods", "answers"
-"""What says which answers are right, where it is no metric of the harness's."""
+"""What says which answers are right, where it is not a metric of the harness's."""
 
 UNKNOWN = "unknown"
 """The version of a task whose log does not say it."""

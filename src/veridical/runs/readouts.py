@@ -30,7 +30,7 @@ Draws = Mapping[str, npt.NDArray[np.float64]]
 
 
 def _stem(suite: str, prompt: str) -> str:
-    """A file's name without its ending; the digest tells names apart that look alike as part of it."""
+    """A file's name without its ending; the digest distinguishes names that look alike as part of it."""
     return f"{slug(suite)}.{slug(prompt)}.{digest([suite, prompt], 8)}"
 
 

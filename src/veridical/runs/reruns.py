@@ -31,10 +31,10 @@ def rerun_names(name: str, manifests: Sequence[Manifest]) -> list[str]:
     if not keys:
         facts = [{"of": _date(manifest)} for manifest in manifests]
         keys = ["of"] if _differs("of", facts) else []
-    told = [", ".join(_told(key, own) for key in keys[:MOST_DIFFERENCES]) for own in facts]
+    marks = [", ".join(_fact(key, own) for key in keys[:MOST_DIFFERENCES]) for own in facts]
     marked = []
-    for text, manifest in zip(told, manifests, strict=True):
-        unique = text and told.count(text) == 1
+    for text, manifest in zip(marks, manifests, strict=True):
+        unique = text and marks.count(text) == 1
         mark = text if unique else ", ".join(filter(None, [text, manifest.model.digest[:8]]))
         marked.append(f"{name} ({mark})")
     return marked
@@ -68,7 +68,7 @@ def _differs(key: str, facts: Sequence[Mapping[str, str]]) -> bool:
     return len({own.get(key, "") for own in facts}) > 1
 
 
-def _told(key: str, own: Mapping[str, str]) -> str:
+def _fact(key: str, own: Mapping[str, str]) -> str:
     value = own.get(key, "") or _NOT_SAID
     short = value if len(value) <= _LONGEST else f"{value[: _LONGEST - 1]}…"
     if key == "shots":

@@ -133,7 +133,7 @@ class RunStore:
             add_part(self.path / "requests", pl.DataFrame(rows, schema=REQUESTS))
 
     def add(self, key: str, outcome: Outcome) -> None:
-        """Keep an answer; it is on disk after the next flush. An error is no answer."""
+        """Keep an answer; it is on disk after the next flush. An error is not an answer."""
         if outcome.status is Status.ERROR:
             raise ValueError("an error is not an answer and is not stored")
         self._buffer.append({"key": key, **asdict(outcome), "status": outcome.status.value})

@@ -113,8 +113,8 @@ def bootstrap_test(
     """`bootstrap_interval`, and the two-sided p-value that the statistic is 0, from the same draws.
 
     The p-value is that of the inverted interval (Efron & Tibshirani 1993, section 15.4): the level at which one end
-    comes to 0, so that p < .05 where the 95 % interval lies beside 0. Rows of different terms are not exchanged for
-    each other: what one term gains and another loses is no noise of their sum, as it is to a sign flip. None where
+    comes to 0, so that p < .05 where the 95 % interval excludes 0. Rows of different terms are not exchanged for
+    each other: what one term gains and another loses is not noise of their sum, as it is to a sign flip. None where
     there is no interval.
     """
     if any(term.units.n_clusters < 2 for term in terms):

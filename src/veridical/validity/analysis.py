@@ -1,4 +1,4 @@
-"""The whole analysis of a table of scores, and the files that tell of it."""
+"""The whole analysis of a table of scores, and the files that report it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def analyse(
     table, answers = in_canonical_order(table, answers)
     pairs = correlations(table)
     ranked = rankings(table, answers, seed)
-    beside = agreements(table)
+    ranks_agree = agreements(table)
     partial = partials(table, draws, seed) if table.roles.outcomes else []
     gained, predicted = gains(table, draws, seed) if table.roles.outcomes else ([], [])
     compared, together = comparisons(table, draws, seed) if table.roles.outcomes else ([], [])
@@ -103,7 +103,7 @@ def analyse(
                 tuple(table.roles.outcomes),
                 draws,
                 partial,
-                beside,
+                ranks_agree,
                 ranked,
                 gained,
                 compared,
@@ -118,7 +118,7 @@ def analyse(
         quality=(*notes, *quality(table)),
         correlations=tuple(pairs),
         rankings=tuple(ranked),
-        agreements=tuple(beside),
+        agreements=tuple(ranks_agree),
         partials=tuple(partial),
         gains=tuple(gained),
         comparisons=tuple(compared),

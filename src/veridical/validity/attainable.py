@@ -55,10 +55,10 @@ def attainable_sentences(found: Sequence[Attainable]) -> Iterator[str]:
     """One sentence: what can be shown at all, and what cannot whatever is true."""
     if not found:
         return
-    told = "; ".join(
+    least = "; ".join(
         f"{one.question} {p_value(one.least)}"
         + (f" ({p_value(one.least_holm)} over {one.tests} tests)" if one.tests > 1 else "")
         + ("" if one.possible else ", which can show nothing")
         for one in found
     )
-    yield f"The least p that these data can give, whatever is true: {told}."
+    yield f"The least p that these data can give, whatever is true: {least}."

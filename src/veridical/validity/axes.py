@@ -14,7 +14,7 @@ from veridical.validity.roles import Roles
 from veridical.validity.seeds import generator
 from veridical.validity.specificity import AxisTable, by_arrangements, double_centred, without_common_factor
 from veridical.validity.summaries import AxisAnswer, Specificity
-from veridical.validity.wording import ALPHA, amount, listed, passes, told_p
+from veridical.validity.wording import ALPHA, amount, listed, p_phrase, passes
 from veridical.wording import number, p_value
 
 WITHOUT = "benchmark and outcome means, and their product,"
@@ -93,13 +93,13 @@ def axis_sentences(found: Sequence[AxisAnswer], benchmarks: int) -> Iterator[str
         who = (
             f"{listed(added)} add{'s' if len(added) == 1 else ''}" if added else f"none of {benchmarks} is shown to add"
         )
-        told = f"On the axis {one.axis} ({listed(one.outcomes)}): {who}"
+        sentence = f"On the axis {one.axis} ({listed(one.outcomes)}): {who}"
         if one.benchmarks and one.own is not None and one.others is not None:
-            told += f"; its own benchmarks ({listed(one.benchmarks)}) have a mean partial ρ of {number(one.own)}"
-            told += f", the others {number(one.others)}"
+            sentence += f"; its own benchmarks ({listed(one.benchmarks)}) have a mean partial ρ of {number(one.own)}"
+            sentence += f", the others {number(one.others)}"
         if one.difference is not None and one.test is not None:
-            told += f"; what is specific to the axis is {amount(one.difference)}, {told_p(one.test)}"
-        yield f"{told}."
+            sentence += f"; what is specific to the axis is {amount(one.difference)}, {p_phrase(one.test)}"
+        yield f"{sentence}."
 
 
 def specificity_sentence(one: Specificity) -> str:

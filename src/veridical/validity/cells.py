@@ -53,7 +53,7 @@ def numbers(raw: Raw, column: str, models: Sequence[str], missing: Sequence[str]
     """A column of scores, shape (rows,), NaN where a cell is empty or says that there is none.
 
     A column in which every score has a percent sign, a decimal comma or grouped thousands is read as such. Raises
-    UserError for anything else that is no number.
+    UserError for anything else that is not a number.
     """
     values = np.full(raw.frame.height, np.nan)
     filled = {row: text for row, text in enumerate(raw.texts(column)) if not is_missing(text, missing)}
@@ -84,7 +84,7 @@ def plain(texts: Sequence[str]) -> list[str]:
 
 
 def _instead(text: str) -> str:
-    """What to write instead of a text that is no number."""
+    """What to write instead of a text that is not a number."""
     if _DECIMAL_COMMA.fullmatch(text):
         return f"write {text.replace(',', '.')}, with a point"
     if text.endswith("%") and number_in(text[:-1].strip()) is not None:
@@ -95,8 +95,8 @@ def _instead(text: str) -> str:
 def sizes(raw: Raw, column: str, models: Sequence[str]) -> Floats:
     """Model sizes, shape (rows,), as `7B`, `350M` or numbers in one unit; NaN where a cell is empty, 0 or below.
 
-    Raises UserError where sizes are in mixed units, as far as can be told: with and without a letter, numbers of
-    parameters beside billions, or at odds with what the models' own names say.
+    Raises UserError where sizes are in mixed units, as far as can be detected: with and without a letter, numbers of
+    parameters mixed with billions, or at odds with what the models' own names say.
     """
     values, lettered = np.full(raw.frame.height, np.nan), {}
     for row, text in enumerate(raw.texts(column)):
@@ -109,7 +109,9 @@ def sizes(raw: Raw, column: str, models: Sequence[str]) -> Floats:
             instead = (
                 f"write {text.replace(',', '.')}, with a point" if comma else "write 7B, 350M, or numbers in one unit"
             )
-            raise UserError(f"{raw.place(row)} ({models[row]}), column {column!r}: {text[:40]!r} is no size; {instead}")
+            raise UserError(
+                f"{raw.place(row)} ({models[row]}), column {column!r}: {text[:40]!r} is not a size; {instead}"
+            )
         values[row] = size
         lettered[row] = bool(match[2])
     _check_units(raw, column, models, values, lettered)
@@ -136,12 +138,12 @@ def _check_units(raw: Raw, column: str, models: Sequence[str], values: Floats, l
         raise mixed(with_letter[0], bare[0])
     if bare and values[bare].max() >= 1e6 > values[bare].min():
         raise mixed(bare[int(np.argmax(values[bare]))], bare[int(np.argmin(values[bare]))])
-    told = {row: values[row] / size for row in lettered if (size := size_in_name(models[row])) is not None}
-    if len(told) >= 2:
-        usual = float(np.median(list(told.values())))
-        odd = next((row for row, ratio in told.items() if not 1 / 100 < ratio / usual < 100), None)
+    ratios = {row: values[row] / size for row in lettered if (size := size_in_name(models[row])) is not None}
+    if len(ratios) >= 2:
+        usual = float(np.median(list(ratios.values())))
+        odd = next((row for row, ratio in ratios.items() if not 1 / 100 < ratio / usual < 100), None)
         if odd is not None:
-            like = min(told, key=lambda row: abs(np.log(told[row] / usual)))
+            like = min(ratios, key=lambda row: abs(np.log(ratios[row] / usual)))
             raise mixed(odd, like)
 
 

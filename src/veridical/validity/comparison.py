@@ -1,4 +1,4 @@
-"""Does a reworked benchmark (or a measure of sets) predict better than the original (or accuracy) beside it?
+"""Does a reworked benchmark (or a measure of sets) predict better than the original (or accuracy) it is paired with?
 
 Both are looked at on the same models, so that their difference is paired.
 """
@@ -56,7 +56,7 @@ class Differences:
 
 
 def comparisons(table: ScoreTable, draws: int, seed: int) -> tuple[list[VersionComparison], list[PooledComparison]]:
-    """Each reworked version beside its original for every outcome, and over all of them; p adjusted over all of each.
+    """Each reworked version against its original for every outcome, and over all of them; p adjusted over all of each.
 
     A pair and outcome for which fewer than 8 models or 3 families have all that is needed are not there.
     """

@@ -20,7 +20,7 @@ LEAST = 0.02
 _WITHIN = 0.95
 """Share of models whose value a sum must meet, as leaderboards correct single cells."""
 _COARSE = 0.1
-"""A column that is rounded more coarsely than this share of its spread cannot be told from a sum."""
+"""A column that is rounded more coarsely than this share of its spread cannot be distinguished from a sum."""
 _COMPLETE = 0.5
 """A column counts as a possible part where at least so many of the models have it."""
 _TWIN = 0.99
@@ -129,7 +129,7 @@ def _fit(name: str, others: Sequence[str], columns: Mapping[str, Floats], halves
 def _parts(values: Sequence[Floats], weights: Floats, shares: Floats) -> list[int]:
     """The places of columns that carry a share of the spread, and of those of little spread with the same weight.
 
-    A column that is another in a coarser unit takes some of its weight, and is no part of its own.
+    A column that is another in a coarser unit takes some of its weight, and is not a part of its own.
     """
     order = [int(place) for place in np.argsort(-shares, kind="stable")]
     parts = [place for place in order if shares[place] >= LEAST]

@@ -11,7 +11,7 @@ from veridical.judge.measure import Finite
 class Span(Frozen):
     """An interval at `level` and how it was made; both ends are null where there is none, and `method` says why.
 
-    The range over leaving each family out is no confidence interval and has no level.
+    The range over leaving each family out is not a confidence interval and has no level.
     """
 
     low: Finite | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from veridical.validity.summaries import Contribution, JointGain
-from veridical.validity.wording import OVER, SIGNED, amount, passes, possible, told_p
+from veridical.validity.wording import OVER, SIGNED, amount, p_phrase, passes, possible
 
 
 def joint_sentences(found: Sequence[JointGain]) -> Iterator[str]:
@@ -21,7 +21,7 @@ def _sentence(one: JointGain) -> str:
     who = f"{members} together" if one.name == " + ".join(one.benchmarks) else f"{one.name} ({members}) together"
     what = f"to {OVER[one.baseline]} for predicting {one.outcome}"
     share = f" ({amount(one.mae_gain / one.mae_without, percent=True)} of the error)" if one.mae_without > 0 else ""
-    p = "" if one.test is None else f", {told_p(one.test)}"
+    p = "" if one.test is None else f", {p_phrase(one.test)}"
     facts = f"gain {amount(one.mae_gain)} MAE{share}{p}, n {one.n:,} in {one.families} families"
     own = "; ".join(_own(part) for part in one.contributions)
     if not possible(one.test):
@@ -34,6 +34,6 @@ def _sentence(one: JointGain) -> str:
 
 
 def _own(part: Contribution) -> str:
-    p = "" if part.test is None else f", {told_p(part.test)}"
+    p = "" if part.test is None else f", {p_phrase(part.test)}"
     sign = SIGNED[part.relation] if part.mae_gain > 0 else ""
     return f"{part.benchmark}{sign} {amount(part.mae_gain)}{p}"

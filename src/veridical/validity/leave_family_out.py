@@ -70,7 +70,7 @@ def gain_over_families(
 ) -> tuple[Span, Tested, Floats]:
     """The interval of a mean gain (rows,), its sign flip over families, and the mean without each family (F,).
 
-    `unit` is the spread of the outcome: what is next to nothing beside it is no difference.
+    `unit` is the spread of the outcome: what is negligible relative to it counts as no difference.
     """
     sums = np.bincount(families, weights=gains / unit).astype(np.float64)
     counts = np.bincount(families)
@@ -89,7 +89,7 @@ def unit_of(observed: Floats) -> float:
 
 
 def error_p(errors: Floats) -> float:
-    """The permutation p of the first of these errors (draws + 1,): the share of all that are no greater."""
+    """The permutation p of the first of these errors (draws + 1,): the share of all that are not greater."""
     scaled = errors / (errors.max() or 1.0)
     return permutation_p(-float(scaled[0]), -scaled[1:])
 
@@ -121,7 +121,7 @@ def predictable(rows: Bools, families: Ints) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _BenchmarkTask:
-    """One benchmark beside one baseline, for every outcome that rests on the same models."""
+    """One benchmark over one baseline, for every outcome that rests on the same models."""
 
     benchmark: str
     baseline: Baseline

@@ -13,7 +13,7 @@ from veridical.validity.results import Note
 from veridical.validity.table import ScoreTable
 
 EDGE = 0.01
-"""Scores within this of 0 or 1 (of 0 or 100) stand at the floor or ceiling; told from `CROWD` of models on. Ours."""
+"""Scores this near 0 or 1 (0 or 100) are at the floor or ceiling; noted where a share of `CROWD` of models are."""
 CROWD = 0.1
 SENTINELS = (-1.0, -9.0, -99.0, -100.0, -999.0, -9999.0, 999.0, 9999.0, 99999.0)
 """Named where they lie outside all other scores of a column. Ours."""
@@ -29,8 +29,8 @@ def quality(table: ScoreTable) -> list[Note]:
 
 def _taken(table: ScoreTable) -> Iterator[Note]:
     if table.taken:
-        told = f"no benchmark was named, so every column of numbers is one: {_listed(table.taken, 12)}"
-        yield Note(kind="benchmarks", where=table.taken, message=f"{told}; name those that are with --benchmark")
+        message = f"no benchmark was named, so every column of numbers is one: {_listed(table.taken, 12)}"
+        yield Note(kind="benchmarks", where=table.taken, message=f"{message}; name those that are with --benchmark")
 
 
 def _copies(table: ScoreTable) -> Iterator[Note]:
@@ -57,8 +57,8 @@ def _alike(table: ScoreTable) -> Iterator[Note]:
         alike.setdefault(re.sub(r"[\W_]", "", family.casefold()) or family, []).append(family)
     for families in alike.values():
         if len(families) > 1:
-            told = f"{_listed(families)} look like one family; they are held out one by one: give them one name"
-            yield Note(kind="same family", where=tuple(families), message=told)
+            message = f"{_listed(families)} look like one family; they are held out one by one: give them one name"
+            yield Note(kind="same family", where=tuple(families), message=message)
 
 
 def _same_columns(table: ScoreTable) -> Iterator[Note]:
@@ -78,8 +78,8 @@ def _same_columns(table: ScoreTable) -> Iterator[Note]:
         if len(names) < 2:
             continue
         same = all(np.array_equal(table.column(names[0]), table.column(name), equal_nan=True) for name in names)
-        told = f"{_listed(names)} hold the same scores{'' if same else ' but for their unit'}"
-        yield Note(kind="same column", where=tuple(names), message=told)
+        message = f"{_listed(names)} hold the same scores{'' if same else ' but for their unit'}"
+        yield Note(kind="same column", where=tuple(names), message=message)
 
 
 def _missing(table: ScoreTable) -> Iterator[Note]:
@@ -90,8 +90,9 @@ def _missing(table: ScoreTable) -> Iterator[Note]:
             yield Note(kind="missing", where=(name,), message=f"{name}: {missing} of {n} models have no score")
     without = tuple(model for model, size in zip(table.models, table.size, strict=True) if np.isnan(size))
     if without and table.roles.size:
-        told = f"{len(without)} of {n} models have no size and enter nothing that is beside size: {_listed(without)}"
-        yield Note(kind="missing", where=without, message=told)
+        left_out = "have no size and are left out wherever size is controlled"
+        message = f"{len(without)} of {n} models {left_out}: {_listed(without)}"
+        yield Note(kind="missing", where=without, message=message)
 
 
 def _sentinels(table: ScoreTable) -> Iterator[Note]:
@@ -103,11 +104,11 @@ def _sentinels(table: ScoreTable) -> Iterator[Note]:
             rest, count = values[values != sentinel], int((values == sentinel).sum())
             if not count or not len(rest) or not _far(sentinel, rest):
                 continue
-            told = (
+            message = (
                 f"{name}: {count} of {len(values)} scores are {sentinel:g}, outside all others ({rest.min():g} to "
                 f"{rest.max():g}), and are used as scores; if they stand for no score, give --missing={sentinel:g}"
             )
-            yield Note(kind="sentinel", where=(name,), message=told)
+            yield Note(kind="sentinel", where=(name,), message=message)
 
 
 def _far(sentinel: float, rest: Floats) -> bool:
@@ -124,8 +125,8 @@ def _constant(table: ScoreTable) -> Iterator[Note]:
             yield Note(kind="constant", where=(name,), message=f"{name}: all {len(values)} scores are {values[0]:g}")
     known = table.size[np.isfinite(table.size)]
     if len(known) and known.min() == known.max():
-        told = f"{table.roles.size}: all {len(known)} sizes are {known[0]:g}, so that size predicts nothing here"
-        yield Note(kind="constant", where=(table.roles.size,), message=told)
+        message = f"{table.roles.size}: all {len(known)} sizes are {known[0]:g}, so that size predicts nothing here"
+        yield Note(kind="constant", where=(table.roles.size,), message=message)
 
 
 def _edges(table: ScoreTable) -> Iterator[Note]:
@@ -137,20 +138,20 @@ def _edges(table: ScoreTable) -> Iterator[Note]:
             continue
         for kind, there in (("ceiling", values >= top * (1 - EDGE)), ("floor", values <= top * EDGE)):
             if there.mean() >= CROWD:
-                told = (
-                    f"{name}: {int(there.sum())} of {len(values)} models stand at the {kind}, and cannot be told apart"
+                message = (
+                    f"{name}: {int(there.sum())} of {len(values)} models are at the {kind}, and cannot be distinguished"
                 )
-                yield Note(kind=kind, where=(name,), message=told)
+                yield Note(kind=kind, where=(name,), message=message)
 
 
 def _singletons(table: ScoreTable) -> Iterator[Note]:
     single = tuple(family for family, count in Counter(table.families).items() if count == 1)
     if single:
-        told = f"{len(single)} of {len(table.family_names)} families have one model: {_listed(single)}"
+        message = f"{len(single)} of {len(table.family_names)} families have one model: {_listed(single)}"
         yield Note(
             kind="singleton family",
             where=single,
-            message=f"{told}; they say nothing within families, and stay fixed in permutations within families",
+            message=f"{message}; they say nothing within families, and stay fixed in permutations within families",
         )
 
 

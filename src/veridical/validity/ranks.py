@@ -1,4 +1,4 @@
-"""Rankings of models: how a reworked benchmark ranks them beside the original, and how sure each rank is."""
+"""Rankings of models: how a reworked benchmark ranks them compared with the original, and how sure each rank is."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RANK_DRAWS = 1_000
 """Draws of a ranking; its intervals are of whole ranks, for which these are plenty. Ours."""
 _SPARSE = 10
 LISTED = 60
-"""Up to so many models, every pair that cannot be told apart is named."""
+"""Up to so many models, every pair that cannot be distinguished is named."""
 T_NULL = "rho is 0 (Student's t on n − 2 degrees of freedom)"
 
 
@@ -47,7 +47,7 @@ def correlations(table: ScoreTable) -> list[Correlation]:
 
 
 def agreements(table: ScoreTable) -> list[RankAgreement]:
-    """Each reworked version beside its original, with the models that move most."""
+    """Each reworked version against its original, with the models that move most."""
     found = []
     for reworked, original in table.roles.variants.items():
         new, old = table.column(reworked), table.column(original)

@@ -53,7 +53,7 @@ class Raw:
 
 
 def read_raw(path: Path) -> Raw:
-    """The table in a file, told by its suffix. Raises UserError where it cannot be read as one."""
+    """The table in a file, by its suffix. Raises UserError where it cannot be read as one."""
     readers = {".csv": _separated, ".tsv": _separated, ".parquet": _parquet, ".json": _json, ".jsonl": _json_lines}
     reader = readers.get(path.suffix.lower())
     if reader is None:
@@ -69,8 +69,8 @@ def _open(path: Path) -> Table:
         return open_table(path)
     except UserError as error:
         # The reader's own advice names an option of another command.
-        told = str(error).replace("name the file's encoding with --encoding", "save it as UTF-8")
-        raise UserError(told) from error
+        message = str(error).replace("name the file's encoding with --encoding", "save it as UTF-8")
+        raise UserError(message) from error
 
 
 def _separated(path: Path) -> Raw:
@@ -135,7 +135,7 @@ def _json(path: Path) -> Raw:
         raise UserError(f"{path}, line {error.lineno}: no JSON: {error.msg} at column {error.colno}") from error
     except JSONContentError as error:
         where = f"{path}, {place(error.path)}" if error.path else f"{path}"
-        instead = "; write null where there is no score" if "no JSON number" in str(error) else ""
+        instead = "; write null where there is no score" if "not a JSON number" in str(error) else ""
         raise UserError(f"{where}: {error}{instead}") from error
     if isinstance(document, dict) and document and all(isinstance(column, list) for column in document.values()):
         lengths = {len(column) for column in document.values()}

@@ -49,10 +49,10 @@ def without_repeats(table: ScoreTable, raw: Raw) -> ScoreTable:
     notes = []
     if differing:
         extra = sum(len(found) - 1 for found in differing.values())
-        told = "the first of each is used" if rule == "first" else "the mean of each model's rows is used"
+        rule_used = "the first of each is used" if rule == "first" else "the mean of each model's rows is used"
         listed = ", ".join(list(differing)[:6]) + (f" and {len(differing) - 6} more" if len(differing) > 6 else "")
         has = "1 model has" if len(differing) == 1 else f"{len(differing)} models have"
-        message = f"{has} {extra} further {'row' if extra == 1 else 'rows'} that differ; {told}: {listed}"
+        message = f"{has} {extra} further {'row' if extra == 1 else 'rows'} that differ; {rule_used}: {listed}"
         notes.append(Note(kind="duplicate", where=tuple(differing), message=message))
     return replace(
         table,

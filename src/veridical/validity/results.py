@@ -79,7 +79,7 @@ class RankedModel(Frozen):
 
 
 class Ranking(Frozen):
-    """One column as a ranking. `pairs` counts pairs of models, `inseparable` those whose scores cannot be told apart,
+    """One column as a ranking. `pairs` counts pairs of models, `inseparable` those whose scores do not differ clearly,
     `neighbours` those of them that follow each other in the ranking; null where the number of items is not known.
     `alike` names the inseparable pairs, where there are at most 60 models (for more, the neighbours among them)."""
 
@@ -93,7 +93,7 @@ class Ranking(Frozen):
 
 
 class RankAgreement(Frozen):
-    """How a reworked version ranks models beside the original, over the models that have both."""
+    """How a reworked version ranks models compared with the original, over the models that have both."""
 
     reworked: str
     original: str

@@ -32,7 +32,7 @@ def rho_differences(
     """Partial rho of `new` less that of `old` for each outcome of y (rows, outcomes), with interval and null.
 
     What size and controls leave of the ranks of both columns is exchanged, in units of what family leaves too: a
-    version that size explains further is not told from the other by that.
+    version that size explains further is not distinguished from the other by that.
     """
     n_y, c = y.shape[1], covariates.shape[1]
     ranked = Ranked.of(covariates, np.column_stack([new, old, y]), families)

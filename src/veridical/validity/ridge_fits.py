@@ -104,7 +104,7 @@ def validation_errors(
 
     `totals` (fits, 2m, draws) are products of x with (1, z, y) over the rows held and then over the training families;
     `training` and `held` (fits, draws) those of x with itself. The slope of x is numerator * shrunk, and the errors
-    are its square times `of_square` and itself times `crossed`, beside what no draw changes.
+    are its square times `of_square` and itself times `crossed`, added to what no draw changes.
     """
     m, n_baseline = fits.mean.shape[1], fits.n_baseline
     mean, about, variance = _spread_of(fits, totals[:, m], training)

@@ -36,11 +36,11 @@ class Roles:
     """Column names by role. Empty means: not named.
 
     `outcomes` maps an outcome to its axis ("" where it has none), `axes` a benchmark to its own. `variants` maps a
-    reworked benchmark (or a measure of sets) to the original (or the accuracy) beside which it stands. `items` is the
+    reworked benchmark (or a measure of sets) to the original (or the accuracy) that it is compared with. `items` is the
     number of items behind a column of shares; `percent` names columns of percentages among which some are below 1.
     `jointly` names sets of benchmarks that are looked at as one set of predictors.
     `split` are columns that divide the benchmarks of a long table (metric, tag, shots), `duplicates` is one of
-    `DUPLICATES`, and `missing` are cells that stand for no score, beside the usual ones.
+    `DUPLICATES`, and `missing` are cells that stand for no score, in addition to the usual ones.
     """
 
     model: str = ""
@@ -243,7 +243,7 @@ def check_roles(roles: Roles, known: Sequence[str], source: str) -> None:
                 raise UserError(f"{name!r} is a benchmark and {kind}: a column is used once; choose one")
     for reworked, original in roles.variants.items():
         if reworked == original:
-            raise UserError(f"--variant {reworked}={original}: a benchmark is no reworked version of itself")
+            raise UserError(f"--variant {reworked}={original}: a benchmark is not a reworked version of itself")
         if roles.variants.get(original) == reworked:
             raise UserError(f"--variant {reworked}={original}: each is the reworked version of the other; choose one")
     described: dict[str, str] = {}

@@ -54,7 +54,7 @@ def specificity(
     """Within-axis less across-axis means of partial rho, and of the MAE gain as a share of the baseline's error.
 
     Both are taken after the means of each benchmark and each outcome are taken out (`double_centred`), so that an axis
-    whose outcomes are predicted well by everything is no effect of axes. The gain is the one over the fullest
+    whose outcomes are predicted well by everything is not an effect of axes. The gain is the one over the fullest
     baseline. Benchmarks and outcomes without an axis take no part.
     """
     last = gains[-1].baseline if gains else "size"
@@ -148,7 +148,7 @@ def double_centred(table: Floats) -> Floats:
 def without_common_factor(table: Floats, centred: Floats) -> Floats:
     """What is left of a double-centred table after the product of benchmark and outcome effects, by least squares.
 
-    Where all columns share one factor, a pair's correlation is the product of two loadings. That is no sum of a
+    Where all columns share one factor, a pair's correlation is the product of two loadings. That is not a sum of a
     benchmark's and an outcome's effect: if both are higher on one axis, pairs within it stand out without any part of
     their own. The product is Tukey's one degree of freedom for non-additivity (1949, Biometrics 5:232-242).
     """

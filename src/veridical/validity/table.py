@@ -127,8 +127,8 @@ def _cells_without_score(raw: Raw, roles: Roles) -> Iterator[Note]:
     unsized = [text for text in raw.texts(roles.size) if is_no_size(text)] if roles.size else []
     if unsized:
         values = ", ".join(dict.fromkeys(unsized))
-        told = f"{roles.size}: {len(unsized)} of {raw.frame.height} rows hold {values}, read as no size"
-        yield Note(kind="missing", where=(roles.size,), message=told)
+        message = f"{roles.size}: {len(unsized)} of {raw.frame.height} rows hold {values}, read as no size"
+        yield Note(kind="missing", where=(roles.size,), message=message)
 
 
 def _without_composites(table: ScoreTable, raw: Raw) -> ScoreTable:

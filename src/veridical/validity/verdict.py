@@ -3,7 +3,7 @@
 A benchmark is said to *add* something where its MAE gain is above 0 and p, after Holm over all benchmarks and outcomes,
 is at most .05. It *may* add where only p itself is, or where only the interval over families lies above 0. With a gain
 above 0 and neither, it is *not shown* to add; with none, it adds nothing. Where no permutation could have given so
-small a p, it is said that nothing can be shown. The thresholds are ours.
+small a p, it is said that nothing can be shown. The thresholds are Veridical's.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from veridical.validity.summaries import (
     Specificity,
 )
 from veridical.validity.table import LEAST_FAMILIES, LEAST_MODELS
-from veridical.validity.wording import ALPHA, NAMED, OVER, SIGNED, amount, count_of, listed, passes, possible, told_p
+from veridical.validity.wording import ALPHA, NAMED, OVER, SIGNED, amount, count_of, listed, p_phrase, passes, possible
 from veridical.wording import number, p_value
 
 
@@ -96,9 +96,9 @@ def _answer(outcomes: Sequence[str], fullest: Sequence[Gain], draws: int) -> Ite
         who = f"{one} is not" if one else f"None of {len(benchmarks)} benchmarks is"
         yield f"{who} shown to add to {over} for predicting {outcome}{corrected}."
     else:
-        told = [f"{name} (for {listed(found)})" for name, found in list(adding.items())[:NAMED]]
-        told += [f"{len(adding) - NAMED} more"] if len(adding) > NAMED else []
-        names = " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
+        names_shown = [f"{name} (for {listed(found)})" for name, found in list(adding.items())[:NAMED]]
+        names_shown += [f"{len(adding) - NAMED} more"] if len(adding) > NAMED else []
+        names = " and ".join([", ".join(names_shown[:-1]), names_shown[-1]] if len(names_shown) > 1 else names_shown)
         if one:
             yield f"{one} adds to {over} for predicting {listed(adding[one])}{corrected}."
         else:
@@ -116,7 +116,7 @@ def _limits(
         yield (
             f"With {span} families{where}, judge by each gain's p within families: flipping the signs of families "
             f"cannot give a p below {p_value(least_sign_flip_p(max(few)))}, and no family is resampled. The range over "
-            f"leaving each out shows what rests on one family; that it stays above 0 is no evidence of a gain."
+            f"leaving each out shows what rests on one family; that it stays above 0 is not evidence of a gain."
         )
     tests = [
         *(gain.test for gain in gains),
@@ -165,11 +165,11 @@ def _order(gain: Gain) -> tuple[float, float]:
 
 def _gain(gain: Gain) -> str:
     over = OVER[gain.baseline]
-    told = f"gain {amount(gain.mae_gain)} MAE"
+    amounts = f"gain {amount(gain.mae_gain)} MAE"
     if gain.without.mae > 0:
-        told += f" ({amount(gain.mae_gain / gain.without.mae, percent=True)} of the error)"
-    p = "" if gain.test is None else f", {told_p(gain.test)}"
-    facts = f"{told}{p}, n {gain.n:,} in {gain.families} families{_through(gain) if gain.mae_gain > 0 else ''}"
+        amounts += f" ({amount(gain.mae_gain / gain.without.mae, percent=True)} of the error)"
+    p = "" if gain.test is None else f", {p_phrase(gain.test)}"
+    facts = f"{amounts}{p}, n {gain.n:,} in {gain.families} families{_through(gain) if gain.mae_gain > 0 else ''}"
     adds = f"to {over} for predicting {gain.outcome}"
     if gain.mae_gain > 0 and passes(gain.test):
         worst = min(gain.influence, key=lambda name: gain.influence[name])
@@ -178,7 +178,7 @@ def _gain(gain: Gain) -> str:
     if gain.test is not None and gain.test.least > ALPHA:
         return (
             f"{gain.benchmark} cannot be tested within families for what it adds {adds}: {gain.fixed} of {gain.n} "
-            f"models are alone in theirs, and p is {p_value(gain.test.least)} at the least; {told}."
+            f"models are alone in theirs, and p is {p_value(gain.test.least)} at the least; {amounts}."
         )
     if gain.mae_gain > 0 and gain.test is not None and gain.test.p <= ALPHA:
         return f"{gain.benchmark} may add {adds}, but not after correction for {gain.test.tests} tests: {facts}."
@@ -202,7 +202,7 @@ def _through(gain: Gain) -> str:
     """In words, the sign of a relation that is not positive."""
     if gain.relation == "negative":
         return (
-            f", through a negative relation (beside the baseline, models that score higher on {gain.benchmark} score "
+            f", through a negative relation (given the baseline, models that score higher on {gain.benchmark} score "
             f"lower on {gain.outcome})"
         )
     return ", through a relation whose sign is not the same in all fits" if gain.relation == "mixed" else ""
@@ -212,10 +212,10 @@ def _agreement(one: RankAgreement, compared: Sequence[VersionComparison], pooled
     if one.rho is None:
         return f"{one.reworked} and {one.original} cannot be compared as rankings (n {one.n})."
     low = "" if one.interval.low is None else f" [{number(one.interval.low)}, {number(one.interval.high)}]"
-    told = f"{one.reworked} ranks models beside {one.original} with ρ {number(one.rho)}{low}, n {one.n}"
+    sentence = f"{one.reworked} and {one.original} rank models with ρ {number(one.rho)}{low}, n {one.n}"
     if one.moves:
         move = one.moves[0]
-        told += f" (largest move: {move.model}, from {move.original:g} to {move.reworked:g})"
+        sentence += f" (largest move: {move.model}, from {move.original:g} to {move.reworked:g})"
     parts = [part for both in pooled for part in _together(both)]
     if len(compared) > 1:
         parts += [
@@ -224,7 +224,7 @@ def _agreement(one: RankAgreement, compared: Sequence[VersionComparison], pooled
             ),
             _predicts("partial ρ", [(c.outcome, c.rho_difference, _strength(c), c.rho_test) for c in compared]),
         ]
-    return "; ".join([told, *(part for part in parts if part)]) + "."
+    return "; ".join([sentence, *(part for part in parts if part)]) + "."
 
 
 def _strength(one: VersionComparison) -> float | None:
@@ -238,14 +238,14 @@ def _together(one: PooledComparison) -> Iterator[str]:
     """What the tests over all outcomes say: better, worse, or neither shown."""
     outcomes = listed(one.outcomes) if len(one.outcomes) == 1 else f"{len(one.outcomes)} outcomes together"
     if one.gain_difference is not None and one.gain_test is not None:
-        told = f"({amount(one.gain_difference, percent=True)} of the error, {told_p(one.gain_test)})"
-        yield f"by held-out gain it {_shown(one.gain_difference, one.gain_test)} {outcomes} {told}"
+        size = f"({amount(one.gain_difference, percent=True)} of the error, {p_phrase(one.gain_test)})"
+        yield f"by held-out gain it {_shown(one.gain_difference, one.gain_test)} {outcomes} {size}"
     if one.rho_difference is not None and one.rho_test is not None:
-        told = f"({number(one.rho_difference)}, {told_p(one.rho_test)})"
+        size = f"({number(one.rho_difference)}, {p_phrase(one.rho_test)})"
         what = _shown(
             one.rho_difference, one.rho_test, ("has a higher one", "has a lower one", "is not shown to differ")
         )
-        yield f"by partial ρ it {what} for {outcomes} {told}"
+        yield f"by partial ρ it {what} for {outcomes} {size}"
 
 
 def _shown(
@@ -279,14 +279,14 @@ def _predicts(kind: str, differences: Sequence[tuple[str, float | None, float | 
 
 
 def _beyond(one: VersionComparison) -> str:
-    told = f"for predicting {one.outcome} once {one.original} is known: {amount(one.beyond)} MAE"
+    purpose = f"for predicting {one.outcome} once {one.original} is known: {amount(one.beyond)} MAE"
     if one.beyond_test is None or one.beyond_test.least > ALPHA:
-        return f"{one.reworked} cannot be tested {told}."
+        return f"{one.reworked} cannot be tested {purpose}."
     if one.beyond > 0 and passes(one.beyond_test):
         what = f"still adds{SIGNED[one.beyond_relation]}"
     else:
         what = "is not shown to add" if one.beyond > 0 else "adds nothing"
-    return f"{one.reworked} {what} {told}, {told_p(one.beyond_test)}."
+    return f"{one.reworked} {what} {purpose}, {p_phrase(one.beyond_test)}."
 
 
 def _ranking(one: Ranking) -> str:

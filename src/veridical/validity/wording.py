@@ -36,7 +36,7 @@ def passes(test: Tested | None) -> bool:
     return test is not None and (test.p if test.holm is None else test.holm) <= ALPHA
 
 
-def told_p(test: Tested) -> str:
+def p_phrase(test: Tested) -> str:
     """`p .003, Holm .012`."""
     holm = "" if test.holm is None or test.tests < 2 else f", Holm {p_value(test.holm)}"
     return f"p {p_value(test.p)}{holm}"

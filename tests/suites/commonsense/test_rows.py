@@ -82,7 +82,7 @@ def test_a_byte_order_mark_and_blank_lines_are_no_rows(tmp_path: Path) -> None:
     [
         ("rows.jsonl", '{"a": 1}\n{"a": \n', "rows.jsonl, line 2, column .*not JSON"),
         ("rows.jsonl", '{"a": 1}\n{"a": 1', "line 2.*is the file cut off"),
-        ("rows.jsonl", '{"a": NaN}\n', "line 1, field 'a': NaN is no JSON number"),
+        ("rows.jsonl", '{"a": NaN}\n', "line 1, field 'a': NaN is not a JSON number"),
         ("rows.jsonl", "[1]\n", "line 1: an object with fields is needed, this is a list"),
         ("rows.json", "[1, 2]", "record 1: an object with fields is needed, this is a whole number"),
         ("rows.json", '{"a": [}', "line 1, column 8: not JSON"),
