@@ -31,11 +31,16 @@ def test_links_to_files_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
-def test_answers_from_elsewhere_are_judged_as_the_readme_shows(capsys: pytest.CaptureFixture[str]) -> None:
+def test_answers_from_elsewhere_are_judged_as_the_readme_shows(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     (block,) = [block for block in blocks if "vd.Response(" in block]
     shown: dict[str, object] = {"vd": veridical}
     exec(block, shown)  # the page's own code
-    found = {measure.measure: measure.value for measure in shown["measures"] if not measure.slice}  # type: ignore[attr-defined]
+    records = shown["judged"].records  # type: ignore[attr-defined]
+    found = {one.measure: one.value for one in records if one.answerer == "model" and not one.slice and not one.against}
     assert found["pair_recovery"] == 0.0  # one answer to everything recovers no pair
     assert "mine" in capsys.readouterr().out
+    assert {path.name for path in (tmp_path / "mine").iterdir()} == {"report.html", "measures.json"}

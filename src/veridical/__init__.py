@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from veridical.judge.measure import Measure
     from veridical.prompts.template import Prompt
     from veridical.status import Status
+    from veridical.studies.elsewhere import judge_responses
     from veridical.studies.readout import readout
     from veridical.studies.run import run
     from veridical.studies.study import Study, open_study
@@ -37,6 +38,7 @@ __all__ = [
     "Study",
     "Suite",
     "UserError",
+    "judge_responses",
     "list_suites",
     "load_suite",
     "open_study",
@@ -49,6 +51,7 @@ _HOMES = {
     "veridical.items": ("Choice", "Grouping", "Item", "Member", "Response", "Status", "Suite"),
     "veridical.judge.measure": ("Measure",),
     "veridical.prompts.template": ("Prompt",),
+    "veridical.studies.elsewhere": ("judge_responses",),
     "veridical.studies.readout": ("readout",),
     "veridical.studies.run": ("run",),
     "veridical.studies.study": ("Study", "open_study"),

@@ -27,9 +27,9 @@ def test_the_prompts_are_the_four_strategies() -> None:
 
 
 @each_prompt
-def test_the_user_turn_is_the_item_and_both_turns_end_by_naming_the_labels(prompt: Prompt) -> None:
+def test_the_user_turn_is_the_item_and_the_system_turn_ends_by_naming_the_labels(prompt: Prompt) -> None:
     said = turns(prompt)
-    asked = "" if prompt.reasons else "\nLabel (True, False or Unknown):"
+    asked = "" if prompt.reasons else "\nAnswer:"
     assert said["user"] == f"Premise: {FIELDS['premise']}\nHypothesis: {FIELDS['hypothesis']}{asked}"
     assert said["system"].endswith("True, False or Unknown.")
 

@@ -241,7 +241,20 @@ PIECES = (
     *("<think>", "</think>", "<think></think>", '{"a":', '{"a', "{", "}", "(", "[", '"', "'", "\\", "\n", "\r\n"),
     *("*", "_", "`", "a_", "a*", "$", "#", ">", "- ", "1. ", "\u0301", "e\u0301\u0327", "\u0327\u0301", "<|channel|>"),
     *("True ", "True, ", "(True) ", "Answer: ", "Answer: A ", "answer is ", "if ", "analysis", "assistantfinal"),
-    *("\\boxed{", "\\text{", '{"label": "True"} ', '{"label": ', "not, ", "Ａ", "İ", "<|channel|>a<|message|>", "A"),
+    *(
+        "\\boxed{",
+        "\\text{",
+        '{"label": "True"} ',
+        '{"label": ',
+        "not, ",
+        "Ａ",
+        "İ",
+        "ﷺ",
+        "<",
+        "<t",
+        "<|channel|>a<|message|>",
+        "A",
+    ),
 )
 LONG = {
     "spaces": "The answer is" + " " * LENGTH,
@@ -272,3 +285,14 @@ def test_a_long_text_takes_no_more_than_its_length_allows(name: str) -> None:
         seconds.append(time.process_time() - start)
     # Eight times the text: linear reading takes 8 times as long, quadratic 64.
     assert seconds[1] < max(24 * seconds[0], 0.5)
+
+
+@pytest.mark.parametrize(
+    "piece", ["[", "<", "<t", "ﷺ", "㌖", "Ａ", "e\u0301\u0327", '{"label": "True"} ', '{"a', "True "]
+)
+def test_a_megabyte_is_read_within_a_second(piece: str) -> None:
+    text = piece * (1_000_000 // len(piece.encode()))
+    parse("warm", (*NLI, "A"))
+    start = time.process_time()
+    parse(text, (*NLI, "A"))
+    assert time.process_time() - start < 1.0

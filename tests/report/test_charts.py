@@ -79,6 +79,28 @@ def test_points_are_the_measures(study: Study, specs: dict[str, Any]) -> None:
     assert drawn == measured
 
 
+def partly_answered(group: str, value: float, least: float, most: float) -> Measure:
+    key = {"suite": "s", "model": "m", "prompt": "zero-shot", "mode": "generate", "measure": "accuracy"}
+    return Measure(**key, slice={"group": group}, value=value, bound_low=least, bound_high=most)
+
+
+def test_what_was_not_answered_is_drawn_apart_from_wrong() -> None:
+    """Of C .40 is right and .60 not ok; of D all is answered, and nothing is right."""
+    measures = [partly_answered("C", 0.4, 0.4, 1.0), partly_answered("D", 0.0, 0.0, 0.0)]
+    spec = charts(Results.of(measures, "s", presentation_of("imperfective")), {})["groups"]
+    (hatched,) = [layer for layer in spec["layer"] if "strokeDash" in layer["mark"]]
+    bars = [(row["value"], row["bound_low"], row["bound_high"]) for row in spec["datasets"][hatched["data"]["name"]]]
+    assert bars == [(0.4, 0.4, 1.0)]
+    assert "not ok" in " ".join(spec["title"]["subtitle"])
+
+
+def test_nothing_is_hatched_where_all_is_answered() -> None:
+    measures = [partly_answered("C", 0.4, 0.4, 0.4), partly_answered("D", 1.0, 1.0, 1.0)]
+    spec = charts(Results.of(measures, "s", presentation_of("imperfective")), {})["groups"]
+    assert not [layer for layer in spec["layer"] if "strokeDash" in layer["mark"]]
+    assert "not ok" not in " ".join(spec["title"]["subtitle"])
+
+
 def simple(prompt: str, c: float, d: float, model: str = "m") -> list[Measure]:
     key = {"suite": "s", "model": model, "prompt": prompt, "mode": "loglikelihood"}
     return [

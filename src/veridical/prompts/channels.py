@@ -54,11 +54,10 @@ _FRAMES = re.compile(
 )
 """Markers around the answer itself: they are taken off."""
 
-_FIRST = "".join(
-    sorted({letter for c in CHANNELS for m in (c.open, c.close) for letter in (m[0].lower(), m[0].upper())})
-)
+# Looked at first, so that text full of what a marker begins with costs little.
+_BEGINNING = "|".join(sorted({re.escape(marker[:2]) for c in CHANNELS for marker in (c.open, c.close)}))
 _MARKERS = re.compile(
-    rf"(?=[{re.escape(_FIRST)}])(?:"
+    rf"(?={_BEGINNING})(?:"
     + "|".join(
         f"(?P<open_{channel.name}>{re.escape(channel.open)})|(?P<close_{channel.name}>{re.escape(channel.close)})"
         for channel in CHANNELS

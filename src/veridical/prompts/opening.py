@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from veridical.prompts.channels import opens_thinking
 from veridical.prompts.template import Message
 
 NO_GENERATION_PROMPT = "no_generation_prompt"
@@ -34,8 +35,7 @@ def opening_notes(messages: Sequence[Message], text: str, source: str, apply: Ap
     if missing_header(messages, text, apply):
         notes.append(NO_GENERATION_PROMPT)
     # A block that the template opens itself is noted by whoever reads the reply.
-    opened = text.rstrip().endswith(("<think>", "<thinking>"))
-    if not opened and _thinking_left(messages, text, source, apply):
+    if not opens_thinking(text) and _thinking_left(messages, text, source, apply):
         notes.append(THINKING_LEFT)
     return tuple(notes)
 

@@ -256,10 +256,13 @@ class _Reader:
         """What JSON objects claim, the text outside them, and answers in them that are no label."""
         claims: list[_Claim] = []
         outside, unread = [], []
+        read: dict[str, str | None] = {}
         position = 0
         for start, end, value in json_objects(text):
             for answer in answers(value):
-                if label := self._answer(answer):
+                if answer not in read:
+                    read[answer] = self._answer(answer)
+                if label := read[answer]:
                     claims.append(_Claim(label, "json", False, True, end))
                 else:
                     unread.append(answer)

@@ -15,7 +15,7 @@ import altair as alt
 
 from veridical.judge.measure import Measure
 from veridical.report.results import AnsweringKey, Results
-from veridical.report.texts import estimate
+from veridical.report.texts import bounds, estimate
 
 Row = dict[str, Any]
 
@@ -24,6 +24,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 DASHES = ([1, 0], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2, 1, 2, 1, 2])
 GREY = "#808890"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+NOT_OK_BOUNDS = "could be, with what is not ok"
 AXIS = [0, 0.2, 0.4, 0.6, 0.8, 1]
 
 CONFIG: dict[str, Any] = {
@@ -75,9 +76,25 @@ def measure_row(results: Results, answering: AnsweringKey, measure: Measure, /, 
         "low": measure.value if measure.low is None else measure.low,
         "high": measure.value if measure.high is None else measure.high,
         "estimate": estimate(measure),
+        "bound_low": measure.bound_low,
+        "bound_high": measure.bound_high,
+        "bounds": bounds(measure) or "–",
         "n": measure.n_sets,
         **more,
     }
+
+
+def not_ok_bars(rows: Sequence[Row]) -> tuple[alt.Chart | None, str]:
+    """Hatched bars from bound to bound, to be encoded along the values; and a sentence for the subtitle.
+
+    A rate counts what is not ok as not right; the bar shows what it could have been, so that what was not answered
+    is not taken for wrong. None where every answer of `rows` is ok.
+    """
+    open_rows = [row for row in rows if row["bounds"] != "–" and None not in (row["bound_low"], row["bound_high"])]
+    if not open_rows:
+        return None, ""
+    bars = alt.Chart(inline(open_rows)).mark_rule(strokeWidth=11, strokeDash=[2, 3], opacity=0.55)
+    return bars, " Hatched: where the point could lie if what was not answered (not ok) had been."
 
 
 def answered_by(results: Results, answering: AnsweringKey) -> Row:
@@ -125,5 +142,5 @@ def legend_below(names: Sequence[str], **more: Any) -> alt.Legend:
 
 
 def measure_tooltip(*fields: tuple[str, str]) -> list[alt.Tooltip]:
-    shown = (("series", "answered by"), *fields, ("estimate", "value"), ("n", "sets"))
+    shown = (("series", "answered by"), *fields, ("estimate", "value"), ("bounds", NOT_OK_BOUNDS), ("n", "sets"))
     return [alt.Tooltip(f"{name}:N", title=title) for name, title in shown]

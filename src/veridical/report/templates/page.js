@@ -133,7 +133,7 @@
 
     function chip(response, label = "") {
       const kind = outcome(response);
-      return el("span", { class: `chip ${kind}` },
+      return el("span", { class: `chip ${kind}`, title: kind === "not-ok" ? "not answered: neither right nor wrong" : null },
         label ? el("b", {}, `${label.replace(/_/g, " ")} `) : null, `${said(response)} ${SIGNS[kind]}`);
     }
 

@@ -76,7 +76,7 @@ def build_suite(lexicon: Lexicon) -> Suite:
     sets = build_sets(lexicon)
     return Suite(
         name="imperfective",
-        version="1.2.0",
+        version="1.3.0",
         title="The imperfective paradox: progressive premises, simple-past hypotheses",
         licence="Apache-2.0",
         citation="Design after arXiv 2601.09373; all text is our own.",

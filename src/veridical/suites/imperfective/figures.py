@@ -11,6 +11,7 @@ from veridical.report.drawing import (
     AXIS,
     DASHES,
     GREY,
+    NOT_OK_BOUNDS,
     PALETTE,
     SHAPES,
     Row,
@@ -21,11 +22,12 @@ from veridical.report.drawing import (
     measure_row,
     measure_tooltip,
     named_scale,
+    not_ok_bars,
     series_marks,
 )
 from veridical.report.presentation import Figure
 from veridical.report.results import AnsweringKey, Results
-from veridical.report.texts import estimate, parameter_count
+from veridical.report.texts import bounds, estimate, parameter_count
 from veridical.suites.imperfective.class_table import verb_classes
 from veridical.wording import spaced
 
@@ -65,7 +67,11 @@ def group_chart(results: Results, _: Mapping[str, int] | None = None) -> Row | N
         base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title="accuracy"), y2="high:Q", color=colour),
         base.mark_point(filled=True, size=95, opacity=1).encode(y=y, color=colour, shape=shape),
     ]
-    subtitle = "Points with intervals."
+    bars, bars_text = not_ok_bars(points)
+    if bars is not None:
+        bar_y = alt.Y("bound_low:Q", title="accuracy")
+        layers.insert(0, bars.encode(x=x, xOffset=offset, y=bar_y, y2="bound_high:Q", color=colour, tooltip=tooltip))
+    subtitle = f"Points with intervals.{bars_text}"
     constants = {answering: answering for answering in results.references if answering.answerer.startswith("always:")}
     if lines := [row for row in rows(constants) if row["value"]]:
         names_of = [results.name(answering) for answering in constants]
@@ -122,13 +128,18 @@ def class_chart(results: Results, _: Mapping[str, int] | None = None) -> Row | N
     title = "teleological bias rate"
     axis = alt.Axis(values=AXIS, format=".1f")
     x = alt.X("value:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
-    base = alt.Chart(inline(rows)).encode(y=y, yOffset=offset, tooltip=measure_tooltip(("verb_class", "verb class")))
+    tooltip = measure_tooltip(("verb_class", "verb class"))
+    base = alt.Chart(inline(rows)).encode(y=y, yOffset=offset, tooltip=tooltip)
     layers = [
         base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title), x2="high:Q", color=colour),
         base.mark_point(filled=True, size=95, opacity=1).encode(x=x, color=colour, shape=shape),
     ]
+    bars, bars_text = not_ok_bars(rows)
+    if bars is not None:
+        bar_x = alt.X("bound_low:Q", title=title)
+        layers.insert(0, bars.encode(y=y, yOffset=offset, x=bar_x, x2="bound_high:Q", color=colour, tooltip=tooltip))
     height = max(200, len(verb_classes(results)) * (24 + 14 * len(order)))
-    subtitle = "Share of ambiguous accomplishments answered True; 0 is best."
+    subtitle = f"Share of ambiguous accomplishments answered True; 0 is best.{bars_text}"
     return chart("Teleological bias rate by verb class", subtitle, layers, height)
 
 
@@ -140,6 +151,8 @@ def _trade_off_rows(results: Results) -> list[Row]:
         if c and d and c.value is not None and d.value is not None:
             values = {"c": c.value, "c_low": c.low, "c_high": c.high, "c_text": estimate(c)}
             values |= {"d": d.value, "d_low": d.low, "d_high": d.high, "d_text": estimate(d)}
+            values |= {"c_bounds": bounds(c), "c_least": c.bound_low, "c_most": c.bound_high}
+            values |= {"d_bounds": bounds(d), "d_least": d.bound_low, "d_most": d.bound_high}
             block = (answering.model, answering.mode, answering.answerer)
             rows.append({**answered_by(results, answering), **values, "prompt": answering.asked, "block": block})
     starts = {row["block"]: row for row in rows if row["prompt"] == START}
@@ -163,6 +176,8 @@ def trade_off_chart(results: Results, _: Mapping[str, int] | None = None) -> Row
         alt.Tooltip("series:N", title="answered by"),
         alt.Tooltip("c_text:N", title="accuracy in C"),
         alt.Tooltip("d_text:N", title="accuracy in D"),
+        alt.Tooltip("c_bounds:N", title=f"C {NOT_OK_BOUNDS}"),
+        alt.Tooltip("d_bounds:N", title=f"D {NOT_OK_BOUNDS}"),
     ]
     constants = alt.Chart(inline([{"d": 0, "c": 1, "d2": 1, "c2": 0}]))
     unknown = alt.Chart(inline([{"d": 0, "c": 1, "text": "always Unknown"}]))
@@ -182,6 +197,11 @@ def trade_off_chart(results: Results, _: Mapping[str, int] | None = None) -> Row
         f"Lines lead from {START} to the other prompts. Up and to the right is better. "
         "On the dashed line, where constant answers lie, the gap ΔAA is 0 (if False is never said)."
     )
+    if unanswered := [row for row in rows if row["c_bounds"] or row["d_bounds"]]:
+        areas = alt.Chart(inline(unanswered)).mark_rect(opacity=0.15, stroke=GREY, strokeDash=[2, 3])
+        least = {"x": alt.X("d_least:Q", title=d_title), "y": alt.Y("c_least:Q", title=c_title)}
+        layers.insert(0, areas.encode(**least, x2="d_most:Q", y2="c_most:Q", color=colour))
+        subtitle += " Boxes: where a point could lie if what was not answered (not ok) had been."
     return chart("What a prompt gains in C and costs in D", subtitle, layers, 420)
 
 
@@ -246,7 +266,7 @@ def scale_chart(results: Results, parameters: Mapping[str, int]) -> Row | None:
         scale=named_scale(families, SHAPES),
         legend=legend_below(families) if len(families) > 1 else None,
     )
-    bottom = min(0.0, min(row["low"] for row in rows))
+    bottom = min(0.0, *(min(row["low"], row["bound_low"] or 0.0) for row in rows))
     y = alt.Y("value:Q", title="rate", scale=alt.Scale(domain=[bottom, 1], nice=True), axis=alt.Axis(format=".1f"))
     base = alt.Chart(inline(rows)).encode(x=x, color=colour)
     tooltip = measure_tooltip(("measure", "measure"), ("size_text", "parameters"), ("family", "family"))
@@ -255,7 +275,11 @@ def scale_chart(results: Results, parameters: Mapping[str, int]) -> Row | None:
         base.mark_rule(strokeWidth=1.5, opacity=0.6).encode(y=alt.Y("low:Q", title="rate"), y2="high:Q"),
         base.mark_point(filled=True, size=95, opacity=1).encode(y=y, shape=shape, tooltip=tooltip),
     ]
-    subtitle = "Points with intervals. TBR is best at 0, the gap at 1."
+    bars, bars_text = not_ok_bars(rows)
+    if bars is not None:
+        bar_y = alt.Y("bound_low:Q", title="rate")
+        layers.insert(0, bars.encode(x=x, y=bar_y, y2="bound_high:Q", color=colour, tooltip=tooltip))
+    subtitle = f"Points with intervals. TBR is best at 0, the gap at 1.{bars_text}"
     if len(families) > 1:
         subtitle += " Lines join the sizes of one family (models whose names differ in the size alone)."
     return chart("TBR and gap by model size", subtitle, layers, 300)

@@ -2,7 +2,7 @@
 
 What each must contain follows arXiv 2601.09373; the wording is Veridical's. The system turn holds all that is the
 same for every item, the form of the answer included, so that items share it as a prefix; the user turn is the
-premise, after it the hypothesis and, where one word is asked for, the labels again. A premise that is withheld
+premise, after it the hypothesis and, where one word is asked for, `Answer:`. A premise that is withheld
 (input `hypothesis_only`) is said to be withheld.
 """
 
@@ -73,12 +73,13 @@ Premise: (none given)
 Hypothesis: {{ hypothesis }}
 """
 
-# Restated after the item: without it a small model repeats the list at the end of the system turn instead of choosing.
-_LABELLED = _QUESTION + "Label ({{ labels[:-1] | join(', ') }} or {{ labels[-1] }}):"
+# Asked for after the item: without it a small model repeats the list at the end of the system turn instead of choosing.
+# The list again in its place would cost more tokens, and is repeated as well.
+_ANSWERED = _QUESTION + "Answer:"
 
 PROMPTS = (
-    Prompt(name="zero-shot", system=_LOGICIAN + _ONE_WORD, user=_LABELLED, orders=3, glosses=GLOSSES),
-    Prompt(name="dap", system=_LOGICIAN + _ASPECT + _ONE_WORD, user=_LABELLED, glosses=GLOSSES),
+    Prompt(name="zero-shot", system=_LOGICIAN + _ONE_WORD, user=_ANSWERED, orders=3, glosses=GLOSSES),
+    Prompt(name="dap", system=_LOGICIAN + _ASPECT + _ONE_WORD, user=_ANSWERED, glosses=GLOSSES),
     Prompt(
         name="cot",
         system=_LOGICIAN + _ENDPOINT + _LABEL,
