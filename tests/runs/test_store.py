@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import os
 import subprocess
@@ -16,7 +17,7 @@ from veridical.files import writing as files
 from veridical.files.parquet_parts import add_part, read_parts
 from veridical.files.writing import json_bytes, replace
 from veridical.items import Item
-from veridical.models.protocol import ChoiceScore, GenerationSettings, Outcome
+from veridical.models.protocol import ChoiceScore, GenerationSettings, Message, Outcome, Request, TokenSequence
 from veridical.progress import Silent
 from veridical.runs import store
 from veridical.runs.execute import execute, prepare
@@ -33,7 +34,7 @@ SETTINGS = GenerationSettings(16)
 def ask(folder: Path, model: ToyModel, wishes: Wishes | None = None, suite=None):
     wishes = wishes or Wishes(prompts=("rule",))
     plans = [plan(suite or toy_suite(4), wishes)]
-    opened = RunStore(folder, _manifest(model, plans, wishes, SETTINGS), plans)
+    opened = RunStore(folder, _manifest(model, plans, wishes, SETTINGS, ""), plans)
     return execute(model, opened, prepare(model, plans, SETTINGS, Silent()), Silent())
 
 
@@ -58,7 +59,7 @@ def test_scores_come_back_as_they_went_in(tmp_path):
     model = ToyModel()
     ask(tmp_path, model)
     plans = [plan(toy_suite(4), Wishes(prompts=("rule",)))]
-    opened = RunStore(tmp_path, _manifest(model, plans, Wishes(), SETTINGS), plans)
+    opened = RunStore(tmp_path, _manifest(model, plans, Wishes(), SETTINGS, ""), plans)
     opened.add("k", given)
     opened.flush()
     row = read_responses(tmp_path).filter(key="k").to_dicts()[0]
@@ -107,7 +108,7 @@ def test_a_store_refuses_an_error(tmp_path):
     model = ToyModel()
     ask(tmp_path, model)
     plans = [plan(toy_suite(4), Wishes(prompts=("rule",)))]
-    opened = RunStore(tmp_path, _manifest(model, plans, Wishes(), SETTINGS), plans)
+    opened = RunStore(tmp_path, _manifest(model, plans, Wishes(), SETTINGS, ""), plans)
     with pytest.raises(ValueError, match="not stored"):
         opened.add("k", Outcome(Status.ERROR))
 
@@ -242,3 +243,58 @@ def test_two_processes_in_one_folder_do_not_harm_each_other(tmp_path):
     assert both.equals(read_responses(alone).sort("key"))
     assert read_asks(tmp_path / "run").height == read_asks(alone).height
     assert both.schema == RESPONSES
+
+
+def test_a_request_of_messages_has_a_key_of_everything_that_it_says() -> None:
+    def key(
+        *turns: tuple[str, str], continuations: tuple[str, ...] = ("A", "B"), repeat: int = 0, limit: int = 0
+    ) -> str:
+        settings = GenerationSettings(limit) if limit else None
+        messages = tuple(Message(role, content) for role, content in turns)
+        return Request(messages=messages, continuations=continuations, settings=settings).key("model", repeat)
+
+    asked = ("user", "Is it so?")
+    keys = [
+        key(asked),
+        key(("system", "Is it so?")),
+        key(asked, ("assistant", "")),
+        key(("user", "Is it"), ("user", " so?")),
+        key(asked, continuations=("B", "A")),
+        key(asked, continuations=("AB",)),
+        key(asked, repeat=1),
+        key(asked, continuations=(), limit=5),
+        key(asked, continuations=(), limit=6),
+    ]
+    assert len(set(keys)) == len(keys)
+    assert key(asked) == key(asked)
+
+
+def test_a_request_is_of_token_ids_or_of_messages() -> None:
+    with pytest.raises(ValueError, match="one of the two"):
+        Request()
+    with pytest.raises(ValueError, match="one of the two"):
+        Request((TokenSequence((1,)),), messages=(Message("user", "?"),))
+
+
+def test_messages_are_stored_as_they_were_put(tmp_path):
+    class Talker(ToyModel):
+        """A toy that takes conversations, as a server does."""
+
+        def prepare(self, query, settings=None):
+            prepared = super().prepare(query, settings)
+            texts = tuple(query.continuations)
+            return dataclasses.replace(
+                prepared, sequences=(), messages=(Message("user", repr(query.contexts)),), continuations=texts
+            )
+
+        def answer(self, requests):
+            for place, request in enumerate(requests):
+                scores = tuple(ChoiceScore(-1.0 - n, 1, 1, 1) for n in range(len(request.continuations)))
+                yield place, Outcome(Status.OK, scores=scores)
+
+    ask(tmp_path, Talker(), Wishes(prompts=("rule",), inputs=("full",)), suite=toy_suite(2))
+    parts = pl.concat([pl.read_parquet(part) for part in (tmp_path / "requests").glob("*.parquet")])
+    assert parts["sequences"].list.len().to_list() == [0] * parts.height
+    assert parts["messages"].list.get(0).struct.field("role").unique().to_list() == ["user"]
+    assert parts["messages"].list.get(0).struct.field("content").n_unique() == parts["key"].n_unique()
+    assert parts["continuations"].list.len().min() > 1

@@ -71,16 +71,32 @@ class TokenSequence:
 
 
 @dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation, for models that render it themselves."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """A query as one model sees it. Two requests with one key have the same answer.
 
-    `notes` records what rendering had to do (`system_folded`: the template takes no system turn).
+    It holds token ids (`sequences`, one a choice) for weights that are run here, or the `messages` of a conversation
+    and the `continuations` to score after it for a model that tokenises itself. `notes` records what rendering had to
+    do (`system_folded`: the template takes no system turn). Raises ValueError for both, or neither, of the two.
     """
 
-    sequences: tuple[TokenSequence, ...]
+    sequences: tuple[TokenSequence, ...] = ()
     unconditional: tuple[TokenSequence, ...] = ()
     settings: GenerationSettings | None = None
     notes: tuple[str, ...] = ()
+    messages: tuple[Message, ...] = ()
+    continuations: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if bool(self.sequences) == bool(self.messages):
+            raise ValueError("a request holds token ids or messages, one of the two")
 
     @property
     def scores_choices(self) -> bool:
@@ -88,12 +104,15 @@ class Request:
         return self.settings is None
 
     def key(self, fingerprint: str, repeat: int = 0) -> str:
-        """Everything that can change the answer: model, token ids, settings, repeat. 32 hex digits."""
+        """Everything that can change the answer: model, token ids or messages, settings, repeat. 32 hex digits."""
+        settings = None if self.settings is None else self.settings.max_new_tokens
+        if self.messages:
+            turns = [[message.role, message.content] for message in self.messages]
+            return digest([fingerprint, "messages", turns, self.continuations, settings, repeat], length=32)
         ids = [
             [list(s.context), list(s.continuation), *([list(s.segments)] if s.segments else [])]
             for s in (*self.sequences, *self.unconditional)
         ]
-        settings = None if self.settings is None else self.settings.max_new_tokens
         return digest([fingerprint, ids, len(self.unconditional), settings, repeat], length=32)
 
 

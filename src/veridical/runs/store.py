@@ -69,8 +69,11 @@ REQUESTS = pl.Schema(
         "sequences": pl.List(_SEQUENCE),
         "unconditional": pl.List(_SEQUENCE),
         "max_new_tokens": pl.Int64(),
+        "messages": pl.List(pl.Struct({"role": pl.String(), "content": pl.String()})),
+        "continuations": pl.List(pl.String()),
     }
 )
+"""A request as it was put: token ids, or messages with the continuations that are scored after them."""
 
 RESPONSES = pl.Schema(
     {
@@ -172,6 +175,8 @@ def _request_row(ask: Ask, request: Request, key: str) -> dict[str, Any]:
         "sequences": _sequence_rows(request.sequences),
         "unconditional": _sequence_rows(request.unconditional),
         "max_new_tokens": request.settings.max_new_tokens if request.settings else None,
+        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
+        "continuations": list(request.continuations),
     }
 
 
