@@ -39,7 +39,7 @@ def _collector_paused() -> Iterator[None]:
 def _benchmark(task: Task, copy: Copy, shots: int, seed: int, drafted: bool) -> Built:
     reading: list[str] = []
     rows = asked_rows(task, copy, reading)
-    found, left_out = asked_and_left_out(task, rows)
+    found, left_out, _ = asked_and_left_out(task, rows)
     asked, repeats = once(task, found)
     if not asked:
         rows[0].fail(f"none of {len(rows)} rows is to be asked as {task.name}")

@@ -52,13 +52,22 @@ class Built:
     notes: tuple[str, ...] = field(default=())
 
 
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """Where the published rows went. `asked` counts those that are asked whole; `left_out` the others by reason, one
+    of which a part is at fault (a perturbation of several) by the reason of its first part at fault."""
+
+    asked: int
+    left_out: Mapping[str, int]
+
+
 def asked_items(task: Task, rows: Sequence[Row]) -> list[Asked]:
     """The rows that a task asks, as drafts of items. Raises UserError as `asked_and_left_out` does."""
     return asked_and_left_out(task, rows)[0]
 
 
-def asked_and_left_out(task: Task, rows: Sequence[Row]) -> tuple[list[Asked], tuple[str, ...]]:
-    """The rows that a task asks, as drafts of items, and lines that say how many rows are left out, and why.
+def asked_and_left_out(task: Task, rows: Sequence[Row]) -> tuple[list[Asked], tuple[str, ...], Ledger]:
+    """The rows that a task asks, as drafts of items, lines that say how many rows are left out and why, and the count.
 
     Left out are what the definition sets aside, and rows that lack something or are wrong where these are few
     (`MOST_LACKING`, `MOST_AT_FAULT`). Raises UserError, naming file, line and field, where they are more.
@@ -66,7 +75,9 @@ def asked_and_left_out(task: Task, rows: Sequence[Row]) -> tuple[list[Asked], tu
     found: list[Asked] = []
     reasons: Counter[str] = Counter()
     faults: list[RowError] = []
-    for published in task.prepare(rows):
+    faulty: Counter[str] = Counter()
+    prepared = task.prepare(rows)
+    for published in prepared:
         try:
             if reason := task.aside(published):
                 reasons[reason] += 1
@@ -74,14 +85,17 @@ def asked_and_left_out(task: Task, rows: Sequence[Row]) -> tuple[list[Asked], tu
             unpacked = list(task.unpack(published))
         except RowError as error:
             faults.append(error)
+            faulty[error.reason] += 1
             continue
+        n_faults = len(faults)
         for row in unpacked:
             try:
-                if task.keep(row):
-                    draft = _draft(task, row)
-                    found.append(Asked(row, draft, tuple(_places(sets, row, draft) for sets in task.sets)))
+                draft = _draft(task, row)
+                found.append(Asked(row, draft, tuple(_places(sets, row, draft) for sets in task.sets)))
             except RowError as error:
                 faults.append(error)
+        if len(faults) > n_faults:
+            faulty[faults[n_faults].reason] += 1
     tried = len(found) + len(faults)
     for lacking, most in ((False, MOST_AT_FAULT), (True, MOST_LACKING)):
         some = [error for error in faults if error.lacking is lacking]
@@ -89,10 +103,12 @@ def asked_and_left_out(task: Task, rows: Sequence[Row]) -> tuple[list[Asked], tu
             raise some[0]
     kinds = Counter(error.reason for error in faults)
     first = f"; the first: {faults[0]}" if faults else ""
-    return found, (
+    notes = (
         *_left_out(task, len(rows), "are left aside", reasons),
         *(f"{line}{first}" for line in _left_out(task, tried, "cannot be asked", kinds)),
     )
+    left_out = reasons + faulty
+    return found, notes, Ledger(len(prepared) - left_out.total(), left_out)
 
 
 def _left_out(task: Task, n_rows: int, why: str, reasons: Counter[str]) -> tuple[str, ...]:
@@ -265,6 +281,12 @@ def _choices(labels: Sequence[str], found: Sequence[str | Choice], row: Row) -> 
     if empty := next((option for option in options if not option.continuation), None):
         message = f"choice {empty.label!r} has an empty continuation: there is nothing to score"
         row.fail(message, reason="an empty choice", lacking=True)
+    seen: dict[tuple[str | None, str], str] = {}
+    for label, continuation, context in options:
+        earlier = seen.setdefault((context, continuation.strip()), label)
+        if earlier != label:
+            message = f"choices {earlier!r} and {label!r} are the same text: nothing tells them apart"
+            row.fail(message, reason="a choice that stands twice", lacking=True)
     return options
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from veridical.errors import UserError
 from veridical.files.binary_file import plain_name
 from veridical.loggers import errors_alone
-from veridical.suites.commonsense.row import Row
+from veridical.suites.commonsense.row import LONGEST_NAME, Row, shortened
 from veridical.suites.commonsense.rows import FORMATS, read_rows, read_values, rows_of, with_values
 from veridical.suites.commonsense.saved import Saved, saved_files
 from veridical.suites.commonsense.task import Beside, Files, Hub, Listed, Task
@@ -42,9 +42,9 @@ def asked_rows(task: Task, copy: Copy, notes: list[str] | None = None) -> list[R
 
 def _published(task: Task, copy: Copy, notes: list[str]) -> list[Row]:
     listed = task.files.listed
-    if listed is not None and (lists := _lists(task, listed, copy)):
+    if listed is not None and (lists := _lists(task, listed, copy, notes)):
         return _listed(lists[0], listed, copy)
-    paths = _paths(task, copy, task.files.names)
+    paths = _paths(task, copy, task.files.names, notes)
     if paths:
         return [row for path in paths for row in read_labelled(path, task.files, notes)]
     split = task.files.hub.split if task.files.hub else ""
@@ -118,10 +118,10 @@ def _renamed(row: Row, name: str, to: str) -> Row:
 LISTS = (".txt", ".lst")
 
 
-def _lists(task: Task, listed: Listed, copy: Copy) -> list[Path]:
+def _lists(task: Task, listed: Listed, copy: Copy, notes: list[str]) -> list[Path]:
     if copy.file is not None:
         return [copy.file] if copy.file.suffix.lower() in LISTS or copy.file.match("*ids*.json") else []
-    return _paths(task, copy, listed.names)
+    return _paths(task, copy, listed.names, notes)
 
 
 def _listed(path: Path, listed: Listed, copy: Copy) -> list[Row]:
@@ -133,7 +133,7 @@ def _listed(path: Path, listed: Listed, copy: Copy) -> list[Row]:
         what = f"field {listed.by!r}" if listed.by else "number, from 0,"
         raise UserError(
             f"{path}: {len(missing)} of {len(wanted)} values are the {what} of no row of {whole[0].source}, "
-            f"the first being {missing[0]!r}"
+            f"the first being {shortened(missing[0], LONGEST_NAME)!r}"
         )
     return [row for name, row in named.items() if name in wanted]
 
@@ -158,9 +158,10 @@ def _with_originals(rows: Sequence[Row], beside: Beside, copy: Copy) -> list[Row
     return found
 
 
-def _paths(task: Task, copy: Copy, names: Sequence[str]) -> list[Path]:
+def _paths(task: Task, copy: Copy, names: Sequence[str], notes: list[str] | None = None) -> list[Path]:
     """The files to read. What is called like the task, or is in a folder of its own, goes before what only has a name
-    that other benchmarks have too (`dev.jsonl`)."""
+    that other benchmarks have too (`dev.jsonl`). Other files of the folder that could have been read are named in
+    `notes`."""
     if copy.folder is None:
         return [copy.file] if copy.file else []
     inner = (f"{task.name}/{name}" for name in task.files.folders)
@@ -174,8 +175,22 @@ def _paths(task: Task, copy: Copy, names: Sequence[str]) -> list[Path]:
         matching = (path for name in wanted for path in sorted(folder.glob(name)) if path.is_file())
         if found := list(dict.fromkeys(matching)):
             found = [path for path in found if plain_name(path).suffix.lower() in (*FORMATS, *LISTS)] or found
-            return found if task.files.every else _parts(found)
+            chosen = found if task.files.every else _parts(found)
+            if notes is not None:
+                notes += _not_read(task, folder, chosen, (*called, *names))
+            return chosen
     return []
+
+
+def _not_read(task: Task, folder: Path, chosen: Sequence[Path], names: Sequence[str]) -> list[str]:
+    """A line that names the files of a folder with names of the task that are not read; none where all are."""
+    known = dict.fromkeys(path for name in names for path in sorted(folder.glob(name)) if path.is_file())
+    others = [path for path in known if path not in chosen and plain_name(path).suffix.lower() in (*FORMATS, *LISTS)]
+    if not others:
+        return []
+    read = f"{chosen[0].name} is" if len(chosen) == 1 else f"{len(chosen)} are"
+    left = _shown([str(path.relative_to(folder)) for path in others])
+    return [f"{task.name}: of several files in {folder} {read} read; not read: {left}"]
 
 
 _PART = re.compile(r"-\d{5}-of-\d{5}(?=\.)")
@@ -198,9 +213,13 @@ def _looked_for(task: Task) -> str:
     """The names that were looked for, and where."""
     lists = task.files.listed.names if task.files.listed else ()
     names = [*(f"{task.name}{ending}" for ending in FORMATS), *task.files.names, *lists]
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     folders = ", ".join(f"{name}/" for name in dict.fromkeys((task.name, *task.files.folders)))
-    return f"{', '.join(names[:SHOWN])}{more}, there and in {folders}"
+    return f"{_shown(names)}, there and in {folders}"
+
+
+def _shown(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"{', '.join(names[:SHOWN])}{more}"
 
 
 def _from_hub(task: Task, hub: Hub, split: str) -> list[Row]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from veridical.errors import UserError
 from veridical.files.binary_file import read_bytes
 from veridical.files.text_file import decoded
+from veridical.suites.commonsense.row import LONGEST_NAME, shortened
 
 DELIMITERS = ",\t;|"
 FALLBACK = "cp1252"
@@ -39,7 +40,7 @@ def read_table(path: Path, usual: str, notes: list[str]) -> Iterator[tuple[str, 
         named = [name for name in header if name]  # spreadsheet programs leave columns without a name at the end
         if len(set(named)) < len(named):
             twice = next(name for place, name in enumerate(named) if name in named[:place])
-            raise UserError(f"{path}, line {lines.line_num}: two columns are called {twice!r}")
+            raise UserError(f"{path}, line {lines.line_num}: two columns are called {shortened(twice, LONGEST_NAME)!r}")
         for cells in lines:
             if not any(cell.strip() for cell in cells):
                 continue

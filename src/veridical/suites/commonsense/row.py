@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 from veridical.errors import UserError
 from veridical.files.json_text import kind
 
+LONGEST_NAME = 60
+"""Characters of a name or a value from a file within a message."""
 LONGEST = 300
 """Characters of a message on a row; a longer one keeps its beginning and its end."""
 
@@ -23,7 +25,8 @@ _LITERAL = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.DOTALL)
 class RowError(UserError):
     """A row at fault. `reason` says why in a few words, without what the row holds, so that rows can be counted by it.
 
-    `lacking` is whether something is missing or blank, which a published file may have; not whether it is wrong.
+    `lacking` is whether something is missing, blank or there twice, which a published file may have; not whether it is
+    wrong.
     """
 
     def __init__(self, message: str, reason: str, *, lacking: bool) -> None:
@@ -53,8 +56,7 @@ class Row:
     def fail(self, message: str, field: str = "", *, reason: str = "", lacking: bool = False) -> NoReturn:
         """Raise RowError for this row, or for its line in the file that the field comes from."""
         named = f", field {field!r}" if field else ""
-        if len(message) > LONGEST:  # what stands in the cell may be a whole text
-            message = f"{message[: LONGEST // 2]} … {message[-LONGEST // 2 :]}"
+        message = shortened(message)  # what stands in the cell may be a whole text
         reason = reason or (f"{field} is not as it should be" if field else "not as it should be")
         where = self.beside.get(field) or f"{self.source}, {self.place}{named}"
         raise RowError(f"{where}: {message}", reason, lacking=lacking)
@@ -145,8 +147,13 @@ def _list(text: str) -> list[Any] | None:
     return value if isinstance(value, list) else None
 
 
+def shortened(text: str, longest: int = LONGEST) -> str:
+    """A text of at most about so many characters: of a longer one its beginning and its end."""
+    return text if len(text) <= longest else f"{text[: longest // 2]} … {text[-longest // 2 :]}"
+
+
 def listed(names: Iterable[str]) -> str:
     """Names in a message, the first dozen of them."""
-    shown = [str(name) for name in names]
+    shown = [shortened(str(name), LONGEST_NAME) for name in names]
     more = f" and {len(shown) - 12} more" if len(shown) > 12 else ""
     return ", ".join(shown[:12]) + more if shown else "none"

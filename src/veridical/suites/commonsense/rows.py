@@ -14,7 +14,7 @@ from veridical.files.binary_file import ENDINGS, plain_name, read_bytes
 from veridical.files.json_text import JSONContentError, kind, parse_json, place
 from veridical.files.text_file import read_text
 from veridical.suites.commonsense.delimited import read_table
-from veridical.suites.commonsense.row import Row
+from veridical.suites.commonsense.row import LONGEST_NAME, Row, shortened
 
 Record = tuple[str, Mapping[str, Any]]
 """Where a record is in its file, and its values by field."""
@@ -100,7 +100,7 @@ def _records(document: Any) -> Iterator[tuple[object, Any]]:
     if isinstance(document, list):
         yield from enumerate(document, 1)
     elif isinstance(document, dict) and document and all(isinstance(value, dict) for value in document.values()):
-        yield from ((repr(name), {"id": name, **values}) for name, values in document.items())
+        yield from ((repr(shortened(name, LONGEST_NAME)), {"id": name, **values}) for name, values in document.items())
     else:
         yield 1, document
 
@@ -119,7 +119,8 @@ def _parsed(path: Path, text: str, where: str, advice: str) -> Any:
         line = f"line {error.lineno}, " if where == "the file" else f"{where}, "
         raise UserError(f"{path}, {line}column {error.colno}: not JSON: {error.msg}{advice}") from error
     except JSONContentError as error:
-        raise UserError(f"{path}, {where}, field {place(error.path)!r}: {error}") from error
+        named = shortened(place(error.path), LONGEST_NAME)
+        raise UserError(f"{path}, {where}, field {named!r}: {shortened(str(error))}") from error
 
 
 def _record(path: Path, values: Any, where: str) -> Record:

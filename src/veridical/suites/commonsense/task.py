@@ -113,8 +113,7 @@ class Task:
     labels.
 
     `prepare` sees all rows that were read, for what is not in one row alone; `aside` says why a published row is not
-    asked (empty where it is), and such rows are counted by reason; `unpack` makes several rows of one, and those that
-    are not kept (`keep`) are left out.
+    asked (empty where it is), and such rows are counted by reason; `unpack` makes several rows of one.
 
     `training` is the benchmark whose rows its training split has, where they are not its own.
 
@@ -144,7 +143,6 @@ class Task:
     human: Callable[[Row], Mapping[str, float]] | None = None
     prepare: Callable[[Sequence[Row]], Sequence[Row]] = lambda rows: rows
     aside: Callable[[Row], str] = lambda row: ""
-    keep: Callable[[Row], bool] = lambda row: True
     unpack: Callable[[Row], Iterable[Row]] = lambda row: (row,)
     training: Task | None = None
     lm_eval: str = ""
