@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
-from veridical.interop.imports.answer import Answer, as_number, as_text, held, letters, listed, number
+from veridical.interop.imports.answer import Answer, as_text, held, letters, listed, number
 from veridical.interop.imports.folders import files_in
-from veridical.interop.imports.logged import LoggedModel, LoggedTask, Reported
+from veridical.interop.imports.helm_stats import BOOKKEEPING, Key, of_instances, part_of, perturbation_of, reported_of
+from veridical.interop.imports.logged import LoggedModel, LoggedTask
 from veridical.interop.imports.records import parse_document, read_document, source_of
 from veridical.status import Status
 
@@ -37,24 +38,9 @@ _JOINT = "multiple_choice_joint"
 _THOUGHT = "multiple_choice_joint_chain_of_thought"
 _THOUGHT_GRADE = "chain_of_thought_correctness"
 _ALONE = ("multiple_choice_separate_original", "multiple_choice_separate_calibrated", "ranking_binary")
-_BOOKKEEPING = (
-    "num_",
-    "training_",
-    "inference_",
-    "batch_size",
-    "finish_reason",
-    "prompt_truncated",
-    "max_prob",
-    "logprob",
-    "perplexity",
-    "bits_per_byte",
-    "predicted_index",
-)
 _SETTINGS = ("model_deployment", "method", "temperature", "max_tokens", "max_train_instances", "instructions")
 
 _State = Mapping[str, Any]
-_Key = tuple[str, int, str]
-"""Instance, trial, perturbation."""
 
 
 def read_helm(path: Path) -> list[LoggedModel]:
@@ -100,7 +86,7 @@ def _task(folder: Path, spec: Mapping[str, Any], adapter: Mapping[str, Any], bro
         name=_name(str(spec.get("name") or folder.name)),
         answers=lambda: _answers(task, folder, str(adapter.get("method", ""))),
         shots=adapter["max_train_instances"] if isinstance(adapter.get("max_train_instances"), int) else 0,
-        reported=_reported(reported),
+        reported=reported_of(reported),
         sources=lambda: [source_of(file) for file in files],
         total=len(listed(_beside(folder / "per_instance_stats.json", broken))),
     )
@@ -117,38 +103,6 @@ def _name(name: str) -> str:
     return scenario + (colon + ",".join(kept) if any(kept) else "")
 
 
-def _reported(stats: Sequence[Any]) -> list[Reported]:
-    found: list[Reported] = []
-    for stat in stats:
-        named = _stat_name(stat) if isinstance(stat, dict) and not _worst(stat) else None
-        if named and (mean := as_number(stat.get("mean"))) is not None:
-            found.append((named[0], named[1], mean))
-    return found
-
-
-def _worst(stat: Mapping[str, Any]) -> bool:
-    """Whether a statistic is HELM's summary over perturbations (robustness, fairness) and of no single prompt."""
-    name = stat.get("name")
-    return isinstance(name, dict) and _perturbation(name) in ("robustness", "fairness")
-
-
-def _stat_name(stat: Any) -> tuple[str, str] | None:
-    """Metric and part (split and perturbation) of a statistic; None for what is not about answers."""
-    name = stat.get("name") if isinstance(stat, dict) else None
-    if not isinstance(name, dict) or str(name.get("name", "")).startswith(_BOOKKEEPING):
-        return None
-    return str(name.get("name")), _part(str(name.get("split") or ""), _perturbation(name))
-
-
-def _perturbation(value: Mapping[str, Any]) -> str:
-    found = value.get("perturbation")
-    return str(found.get("name", "")) if isinstance(found, dict) else ""
-
-
-def _part(split: str, perturbation: str) -> str:
-    return ", ".join(part for part in (split, perturbation) if part)
-
-
 def _answers(task: LoggedTask, folder: Path, method: str) -> Iterator[Answer]:
     found = listed(read_document(folder / STATE).get("request_states"))
     states = [state for state in found if isinstance(state, dict) and held(state.get("instance"))]
@@ -156,14 +110,14 @@ def _answers(task: LoggedTask, folder: Path, method: str) -> Iterator[Answer]:
         raise UserError(f"{folder / STATE} holds no requests: nothing can be judged")
     if lost := len(found) - len(states):
         task.skipped[NO_INSTANCE] += lost
-    stats = _of_instances(listed(_beside(folder / "per_instance_stats.json", [])))
+    stats = of_instances(listed(_beside(folder / "per_instance_stats.json", [])))
     if not stats:
         task.lacks.append(NO_STATS)
     if method in _ALONE:
         task.lacks.append(SEPARATE)
     if method == _THOUGHT and any(_THOUGHT_GRADE in own for own in stats.values()):
         method = ""  # every answer has a grade of HELM's, which is what is judged
-    seen: set[_Key] = set()
+    seen: set[Key] = set()
     splits: Counter[str] = Counter()
     for state in states:
         try:
@@ -182,29 +136,13 @@ def _answers(task: LoggedTask, folder: Path, method: str) -> Iterator[Answer]:
         task.notices.append(f"the answers are of several splits ({told}) and judged together; HELM reports each split")
 
 
-def _key(state: _State) -> _Key:
+def _key(state: _State) -> Key:
     instance = held(state.get("instance"))
     trial = state.get("train_trial_index")
-    return str(instance.get("id", "")), trial if isinstance(trial, int) else 0, _perturbation(instance)
+    return str(instance.get("id", "")), trial if isinstance(trial, int) else 0, perturbation_of(instance)
 
 
-def _of_instances(entries: Sequence[Any]) -> dict[_Key, dict[str, float]]:
-    found: dict[_Key, dict[str, float]] = {}
-    for entry in entries:
-        if not isinstance(entry, dict):
-            continue
-        trial = entry.get("train_trial_index")
-        key = (str(entry.get("instance_id", "")), trial if isinstance(trial, int) else 0, _perturbation(entry))
-        for stat in listed(entry.get("stats")):
-            name = stat.get("name") if isinstance(stat, dict) else None
-            mean = stat.get("mean") if isinstance(stat, dict) else None
-            # A perturbed instance has each statistic twice, once under the perturbation's name.
-            if isinstance(name, dict) and (value := as_number(mean)) is not None:
-                found.setdefault(key, {})[str(name.get("name"))] = value
-    return found
-
-
-def _answer(state: _State, key: _Key, stats: Mapping[str, float], method: str) -> Answer:
+def _answer(state: _State, key: Key, stats: Mapping[str, float], method: str) -> Answer:
     instance = held(state.get("instance"))
     split = str(instance.get("split") or "")
     references = [one for one in listed(instance.get("references")) if isinstance(one, dict)]
@@ -215,8 +153,8 @@ def _answer(state: _State, key: _Key, stats: Mapping[str, float], method: str) -
         document=f"{key[0]} {key[2]}".strip(),
         fields={name: value for name, value in fields.items() if value},
         reading=key[2] or UNPERTURBED,
-        metrics={name: value for name, value in stats.items() if not name.startswith(_BOOKKEEPING)},
-        part=_part(split, key[2]),
+        metrics={name: value for name, value in stats.items() if not name.startswith(BOOKKEEPING)},
+        part=part_of(split, key[2]),
         factors={"instance_id": key[0], **_tags(references)},
         repeat=key[1],
         contexts=[as_text(held(state.get("request")).get("prompt", ""))],

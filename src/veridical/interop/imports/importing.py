@@ -23,7 +23,8 @@ from veridical.interop.imports.lm_eval.evaluations import read_lm_eval
 from veridical.interop.imports.logged import LoggedModel, LoggedTask
 from veridical.interop.imports.prediction_columns import PredictionColumns
 from veridical.interop.imports.predictions import read_predictions
-from veridical.interop.imports.writer import RunWriter, TaskWriter
+from veridical.interop.imports.run_writer import RunWriter
+from veridical.interop.imports.writer import TaskWriter
 from veridical.items import digest
 from veridical.progress import Progress, Silent
 from veridical.runs.manifest import Manifest, ModelEntry, RunSettings, SuiteEntry, now, write_manifest

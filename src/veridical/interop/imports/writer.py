@@ -1,4 +1,4 @@
-"""An imported run on disk, written as a stream: answers in, one run folder out, whole or not at all.
+"""The answers to a task, written into a run folder as a stream.
 
 Items, requests and responses go to disk in parts of some thousand answers, so that memory does not grow with the log.
 """
@@ -6,37 +6,28 @@ Items, requests and responses go to disk in parts of some thousand answers, so t
 from __future__ import annotations
 
 import hashlib
-import shutil
-import uuid
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import polars as pl
 from pydantic_core import to_json
 
-from veridical.errors import UserError
-from veridical.files.parquet_parts import add_part, parquet_bytes
-from veridical.files.writing import make_folder, replace, unwritable
 from veridical.interop.imports.answer import Answer, as_text, number
 from veridical.interop.imports.columns import list_column, score_column
 from veridical.interop.imports.grading import Grading, choose
 from veridical.interop.imports.logged import LoggedTask
 from veridical.interop.imports.notices import Counts, notices
+from veridical.interop.imports.run_writer import PART, RunWriter
 from veridical.interop.imports.tally import Tallies, told_differing
 from veridical.items import FULL, Item, Mode, Suite, digest
 from veridical.prompts.template import Prompt
-from veridical.runs.imported import CORRECT, IMPORTED_REQUESTS, IMPORTED_RESPONSES, INCORRECT, SCORES, SCORES_NAME
+from veridical.runs.imported import CORRECT, IMPORTED_REQUESTS, IMPORTED_RESPONSES, INCORRECT, SCORES
 from veridical.runs.manifest import SuiteEntry
 from veridical.runs.provenance import ANSWERS, LIKELIHOODS, UNKNOWN, HarnessTask
-from veridical.runs.store import ITEMS_NAME
 from veridical.runs.stored import SCHEMA as ITEMS
 from veridical.status import Status
 
-PART = 2_500
-"""Answers in a part."""
 ALIKE = 20
 """Items from which a right answer that always stands in one place is taken as the task's way of writing, and choices
 named by their place as no answers of the model's. Our choice."""
@@ -44,64 +35,6 @@ named by their place as no answers of the model's. Our choice."""
 REPEATED = "a second answer to a document under one filter or scorer"
 GRADED_LABELS = (CORRECT, INCORRECT)
 _NOT_KEPT = "what was put to the model is in requests/*.parquet, column contexts"
-
-
-class RunWriter:
-    """A run folder that appears at `path` when the work is done.
-
-    Raises UserError where something stands there already, or where it cannot be written.
-    """
-
-    def __init__(self, path: Path) -> None:
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            raise UserError(f"{path} exists already: an import goes into a new folder; choose another --out")
-        self.path = path
-        self.folder = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
-        self._items: list[Path] = []
-        self._heads: list[tuple[str, str]] = []
-        self._scores: list[pl.DataFrame] = []
-
-    def __enter__(self) -> RunWriter:
-        make_folder(self.folder)
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    def add_items(self, frame: pl.DataFrame) -> None:
-        path = self.folder / f".items-{len(self._items):06d}.parquet"
-        path.write_bytes(parquet_bytes(frame))
-        self._items.append(path)
-
-    def add_answers(self, requests: pl.DataFrame, responses: pl.DataFrame, scores: pl.DataFrame) -> None:
-        add_part(self.folder / "requests", requests)
-        add_part(self.folder / "responses", responses)
-        self._scores.append(scores)
-
-    def add_head(self, suite: Suite) -> None:
-        self._heads.append((suite.name, suite.model_dump_json(exclude={"items"})))
-
-    def finish(self) -> None:
-        """Put the items and scores together."""
-        heads = [{"suite": name, "kind": "suite", "id": name, "json": head} for name, head in self._heads]
-        path = self.folder / ".items-head.parquet"
-        path.write_bytes(parquet_bytes(pl.DataFrame(heads, schema=ITEMS)))
-        parts = [pl.scan_parquet(part, glob=False) for part in (path, *self._items)]
-        pl.concat(parts).sink_parquet(self.folder / ITEMS_NAME, compression="zstd", row_group_size=PART)
-        for part in (path, *self._items):
-            part.unlink()
-        scores = pl.concat([pl.DataFrame(schema=SCORES), *self._scores])
-        replace(self.folder / SCORES_NAME, parquet_bytes(scores))
-        self._scores.clear()
-
-    def put_in_place(self) -> None:
-        """Give the folder its name."""
-        try:
-            if self.path.is_dir():
-                self.path.rmdir()
-            self.folder.rename(self.path)
-        except OSError as error:
-            raise unwritable(self.path, error) from error
 
 
 class TaskWriter:

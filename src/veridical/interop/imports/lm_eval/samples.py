@@ -10,14 +10,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any
 
-from veridical.interop.imports.answer import Answer, as_text, flat_fields, letters, listed, number, shared_beginning
-from veridical.interop.imports.lm_eval.gold import gold_positions, target_readings
+from veridical.interop.imports.answer import Answer, as_text, flat_fields, listed, number
+from veridical.interop.imports.lm_eval.choices import Conventions, chosen, own_texts, shared_contexts
+from veridical.interop.imports.lm_eval.gold import target_readings
 from veridical.interop.imports.lm_eval.requests import Requests, requests_of, scores_of
-from veridical.interop.imports.lm_eval.rules import first_best, of_choices
+from veridical.interop.imports.lm_eval.rules import first_best
 from veridical.status import Status
 
 LOOKED_AT = 500
@@ -38,23 +39,6 @@ ABSENT = "asked, as the results file says, and not among the samples"
 DEDUCED = "the log does not say which of two contexts is right: that is deduced from the harness's own acc"
 INVALID = "[invalid]"
 """What the harness's regex filter gives where nothing matches."""
-
-
-@dataclass(frozen=True, slots=True)
-class Conventions:
-    """How the records of a task are to be read.
-
-    `delimiter` stands before a choice in what was scored. `by_text` says that choices are named by their own texts
-    (the same for every document), and by their place otherwise. `index_first` decides between two readings of a
-    target such as `1`. `graded` says that the task's right answers are not told by its log-likelihoods and gold,
-    `whole_contexts` that no examples stand before contexts that are the choices.
-    """
-
-    delimiter: str = " "
-    by_text: bool = False
-    index_first: bool = True
-    graded: bool = False
-    whole_contexts: bool = False
 
 
 @dataclass
@@ -128,7 +112,7 @@ class SampleReader:
             return _generated(answer, requests, target, record)
         if len(requests.continuations) == 1 or self.conventions.graded:
             return _single(answer, requests, target)
-        return _choices(answer, requests, target, self.conventions)
+        return chosen(answer, requests, target, self.conventions)
 
     def _failed(self, answer: Answer, record: Mapping[str, Any]) -> Answer:
         """A document that was asked and of which the log has no answer."""
@@ -151,7 +135,7 @@ class SampleReader:
         if not scored:
             return Conventions()
         delimiter = self._delimiter([requests for _, requests in scored])
-        texts = [_own_texts(requests, delimiter) for _, requests in scored]
+        texts = [own_texts(requests, delimiter) for _, requests in scored]
         conventions = Conventions(
             delimiter=delimiter,
             by_text=_constant(texts),
@@ -213,7 +197,7 @@ def _text(returned: object) -> str:
 
 
 def _single(answer: Answer, requests: Requests, target: object) -> Answer:
-    answer.contexts = _shared(requests.contexts)
+    answer.contexts = shared_contexts(requests.contexts)
     if target is not None:
         answer.fields.setdefault("target", as_text(target))
     found = scores_of(requests.returned)
@@ -235,90 +219,11 @@ def _single(answer: Answer, requests: Requests, target: object) -> Answer:
     return answer
 
 
-# Choices that were scored
-
-
-def _choices(answer: Answer, requests: Requests, target: object, conventions: Conventions) -> Answer:
-    continuations = requests.continuations or []
-    found = scores_of(requests.returned)
-    count = _conditional(requests)
-    answer.contexts = _shared(requests.contexts[:count])
-    texts = _own_texts(requests, conventions.delimiter)
-    own_contexts = len(answer.contexts) > 1
-    if own_contexts:
-        answer.choice_contexts = _from_last_example(answer.contexts)
-    answer.labels = _labels(texts, by_text=conventions.by_text and not own_contexts)
-    answer.choices = [text or whole for text, whole in zip(texts, continuations, strict=False)]
-    if found is None:
-        answer.status, answer.detail = Status.ERROR, "no log-likelihoods are logged"
-        answer.gold = gold_positions(target, texts, index_first=conventions.index_first)
-        return answer
-    totals, greedy = found
-    answer.scores, answer.unconditional = totals[:count], totals[count:]
-    answer.greedy = greedy[:count]
-    if own_contexts and len(set(continuations)) == 1:
-        answer.gold = _deduced(answer)
-    else:
-        answer.gold = gold_positions(target, texts, index_first=conventions.index_first)
-        answer.lengths = texts
-    if not all(answer.choices):
-        # Such a choice scores 0 and wins: no answer of the model's. An item must have something to score.
-        answer.choices, answer.labels, answer.gold, answer.scores = (), (), (), ()
-        answer.status, answer.detail = Status.EMPTY, "a choice has no text to score"
-    elif not all(map(math.isfinite, answer.scores)):
-        answer.status = Status.NON_FINITE
-    if own_contexts and conventions.whole_contexts:
-        # Without examples the contexts are the task's choices, and it is by their lengths that it normalises.
-        answer.recomputed = of_choices(replace(answer, lengths=answer.contexts)) if answer.scores else {}
-    elif answer.scores:
-        answer.recomputed = of_choices(answer)
-    return answer
-
-
-def _conditional(requests: Requests) -> int:
-    """How many requests are choices in their context: half, where the rest is scored without one."""
-    count = len(requests.contexts)
-    half = count // 2
-    again = requests.continuations or []
-    if count % 2 == 0 and half > 1 and again[:half] == again[half:] and not any(requests.contexts[half:]):
-        return half
-    return count
-
-
-def _own_texts(requests: Requests, delimiter: str) -> list[str]:
-    return [text.removeprefix(delimiter) for text in (requests.continuations or [])[: _conditional(requests)]]
-
-
-def _shared(contexts: Sequence[str]) -> list[str]:
-    return list(contexts[:1]) if len(set(contexts)) == 1 else list(contexts)
-
-
-def _from_last_example(contexts: Sequence[str]) -> list[str]:
-    """Contexts that differ, without what they share up to the last blank line: the solved examples before them."""
-    shared = shared_beginning(contexts)
-    start = shared.rfind("\n\n")
-    return [context[start + 2 :] if start >= 0 else context for context in contexts]
-
-
-def _labels(texts: Sequence[str], *, by_text: bool) -> list[str]:
-    named = [" ".join(text.split()) for text in texts]
-    return list(texts) if by_text and all(named) and len(set(named)) == len(named) else letters(len(texts))
-
-
 def _constant(texts: Sequence[Sequence[str]]) -> bool:
     """Whether all documents offer the same few short texts, so that these name the answers."""
     first = texts[0]
     short = 2 <= len(first) <= 26 and all(len(text) <= 40 for text in first)
     return short and len(texts) > 1 and all(sorted(own) == sorted(first) for own in texts)
-
-
-def _deduced(answer: Answer) -> tuple[int, ...]:
-    """The right one of two contexts, from the harness's own score: the target says only what follows them."""
-    acc = number(answer.metrics.get("acc"))
-    if acc not in (0.0, 1.0) or len(answer.scores) != 2:
-        return ()
-    best = first_best(answer.scores)
-    return (best if acc == 1.0 else 1 - best,)
 
 
 def _index_first(scored: Sequence[tuple[dict[str, Any], Requests]], texts: Sequence[Sequence[str]]) -> bool:
@@ -341,7 +246,7 @@ def _agreement(scored: Sequence[tuple[dict[str, Any], Requests]], conventions: C
         if "acc" not in record:
             continue
         answer = Answer(document="", fields={}, reading="", metrics={"acc": record["acc"]})
-        answer = _choices(answer, requests, record.get("target"), conventions)
+        answer = chosen(answer, requests, record.get("target"), conventions)
         own = number(record["acc"])
         # A score that is no number says nothing of the task's rule.
         if "acc" in answer.recomputed and own is not None and math.isfinite(own):

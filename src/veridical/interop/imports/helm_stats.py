@@ -1,0 +1,74 @@
+"""HELM's statistics: those of a whole run, and those of single instances."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from veridical.interop.imports.answer import as_number, listed
+from veridical.interop.imports.logged import Reported
+
+BOOKKEEPING = (
+    "num_",
+    "training_",
+    "inference_",
+    "batch_size",
+    "finish_reason",
+    "prompt_truncated",
+    "max_prob",
+    "logprob",
+    "perplexity",
+    "bits_per_byte",
+    "predicted_index",
+)
+
+Key = tuple[str, int, str]
+"""Instance, trial, perturbation."""
+
+
+def reported_of(stats: Sequence[Any]) -> list[Reported]:
+    found: list[Reported] = []
+    for stat in stats:
+        named = _stat_name(stat) if isinstance(stat, dict) and not _worst(stat) else None
+        if named and (mean := as_number(stat.get("mean"))) is not None:
+            found.append((named[0], named[1], mean))
+    return found
+
+
+def _worst(stat: Mapping[str, Any]) -> bool:
+    """Whether a statistic is HELM's summary over perturbations (robustness, fairness) and of no single prompt."""
+    name = stat.get("name")
+    return isinstance(name, dict) and perturbation_of(name) in ("robustness", "fairness")
+
+
+def _stat_name(stat: Any) -> tuple[str, str] | None:
+    """Metric and part (split and perturbation) of a statistic; None for what is not about answers."""
+    name = stat.get("name") if isinstance(stat, dict) else None
+    if not isinstance(name, dict) or str(name.get("name", "")).startswith(BOOKKEEPING):
+        return None
+    return str(name.get("name")), part_of(str(name.get("split") or ""), perturbation_of(name))
+
+
+def perturbation_of(value: Mapping[str, Any]) -> str:
+    found = value.get("perturbation")
+    return str(found.get("name", "")) if isinstance(found, dict) else ""
+
+
+def part_of(split: str, perturbation: str) -> str:
+    return ", ".join(part for part in (split, perturbation) if part)
+
+
+def of_instances(entries: Sequence[Any]) -> dict[Key, dict[str, float]]:
+    found: dict[Key, dict[str, float]] = {}
+    for entry in entries:
+        if not isinstance(entry, dict):
+            continue
+        trial = entry.get("train_trial_index")
+        key = (str(entry.get("instance_id", "")), trial if isinstance(trial, int) else 0, perturbation_of(entry))
+        for stat in listed(entry.get("stats")):
+            name = stat.get("name") if isinstance(stat, dict) else None
+            mean = stat.get("mean") if isinstance(stat, dict) else None
+            # A perturbed instance has each statistic twice, once under the perturbation's name.
+            if isinstance(name, dict) and (value := as_number(mean)) is not None:
+                found.setdefault(key, {})[str(name.get("name"))] = value
+    return found
