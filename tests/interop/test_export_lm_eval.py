@@ -412,7 +412,7 @@ def test_a_folder_in_the_way_is_left_alone(tmp_path: Path, capsys: pytest.Captur
     for form in ("lm-eval", "jsonl"):
         for name in ("kept", "file"):
             assert main(["export", form, str(suite), "--out", str(tmp_path / name)]) == 2
-            assert "something stands there already; name a folder that is not there yet" in capsys.readouterr().err
+            assert "it exists already; name a new folder" in capsys.readouterr().err
         assert main(["export", form, str(suite), "--out", "/proc/none/there"]) == 2
     assert (tmp_path / "kept" / "mine.txt").read_text(encoding="utf-8") == "mine"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "kept", "own.jsonl"]

@@ -170,7 +170,7 @@ def test_what_is_asked_stands_apart_from_what_the_model_did(tmp_path) -> None:
             {"gold": "pred", "prediction": "pred"},
             "'pred' is the gold column and the prediction column",
         ),
-        (("id,gold,a,b", "1,a,1,x"), {"scores": ("a,b",)}, "line 2: 'x' is no score of an option"),
+        (("id,gold,a,b", "1,a,1,x"), {"scores": ("a,b",)}, "line 2: 'x' is not the score of an option"),
         (("id,gold,a,b", "1,c,1,2"), {"scores": ("a,b",)}, "'c' is none of the options a, b"),
         (("id,correct", "1,perhaps"), {}, "'perhaps' is not 0, 1, true or false"),
     ],

@@ -1,4 +1,4 @@
-"""A folder that is written whole or not at all, and what every export says of its suite."""
+"""A folder that is written whole or not at all, and what every export records about its suite."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from veridical.items import Factor, Item, Member, Suite
 def new_folder(out: Path) -> Iterator[Path]:
     """A folder to fill, which becomes `out` once all of it is written.
 
-    Raises UserError where something stands there already that is no empty folder, and where it cannot be written.
+    Raises UserError where the path exists and is not an empty folder, and where it cannot be written.
     """
     check_path(out)
     target = out.resolve()
     if not target.name:
         raise UserError(f"cannot write {out}: name a new folder")
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-        raise UserError(f"cannot write {out}: something stands there already; name a folder that is not there yet")
+        raise UserError(f"cannot write {out}: it exists already; name a new folder")
     made = make_folder(target.parent)
     temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.tmp")
     try:
@@ -51,7 +51,7 @@ def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def described(suite: Suite) -> dict[str, Any]:
-    """What a manifest says of a suite."""
+    """A suite's entry in the manifest."""
     from importlib.metadata import version
 
     return {

@@ -36,7 +36,7 @@ class Exported:
 
 
 def export_jsonl(suite: Suite, out: Path) -> Exported:
-    """Write a suite's items to the new folder `out`. Raises UserError where something stands there already."""
+    """Write a suite's items to the new folder `out`. Raises UserError where `out` exists already."""
     counts = {grouping.name: len(grouping.sets()) for grouping in suite.groupings}
     with new_folder(out) as folder:
         write_lines(folder / ROWS, _rows(suite))

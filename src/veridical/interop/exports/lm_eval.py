@@ -3,7 +3,7 @@
 The questions are rendered here, by the code that renders them for a run, so that the harness puts the same text to a
 model. A prompt in turns becomes two tasks: one for the harness's `--apply_chat_template`, and one, `..._plain`, with
 the text that a model without a chat template is given. What the harness then does in its own way (spaces at the join,
-a template that takes no system turn) is told in the folder's README.
+a template that takes no system turn) is described in the folder's README.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from veridical.prompts.template import Conversation, PlainText, Prompt, rotation
 from veridical.runs.plan import Ask, fitting_prompts, query
 
 PREFIX = "veridical"
-"""The harness's own tasks have the names of benchmarks; ours must not stand in for one."""
+"""The harness's own tasks have the names of benchmarks; an exported one must not replace one of them."""
 
 METRICS = {"char": "acc_norm", "byte": "acc_bytes", "unconditional": "acc_mutual_info"}
-"""The harness's metric that is a suite's normalisation, beside `acc`, the summed log-likelihood."""
+"""The harness's metric for a suite's normalisation, in addition to `acc`, the summed log-likelihood."""
 
 _ENDINGS = re.compile(r"(_order[0-9]+)?(_plain)?$")
 """What a prompt's name is given here, and may end with of its own."""
@@ -118,7 +118,7 @@ def _chosen(suite: Suite, names: Sequence[str] | None) -> tuple[list[Prompt], li
 
 
 def _stems(suite: Suite, prompts: Sequence[Prompt]) -> list[str]:
-    """Each prompt's name of a task, without endings: no two alike, also where letters are told apart by case alone."""
+    """Each prompt's name of a task, without endings: no two alike, also on file systems that ignore case."""
     stems: list[str] = []
     taken: set[str] = set()
     for prompt in prompts:

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-LOADER = '''"""Reads a task's rows from the JSONL file beside this one, wherever this folder lies."""
+LOADER = '''"""Reads a task's rows from the JSONL file next to this one, wherever this folder is."""
 
 import json
 from pathlib import Path

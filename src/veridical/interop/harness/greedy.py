@@ -79,5 +79,6 @@ class StopText:
         self._n_tokens = max(lengths, default=0) + _LOOK_BACK
 
     def __call__(self, tokens: Sequence[int]) -> bool:
+        """Whether the text of the last tokens contains a stop."""
         text = self._tokenizer.decode(tokens[-self._n_tokens :])
         return any(stop in text for stop in self._stops)

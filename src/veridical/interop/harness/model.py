@@ -2,9 +2,9 @@
 
 What is put to a model is decided by the harness's own code, that of its model `hf` (`HFLM`): how a context and its
 continuation are joined (white space at the end of a context goes to the continuation), what stands before a text, chat
-templates, rolling windows, the cut of what is too long, stops. Only the passes are ours, so that each distinct prefix
-runs once. Where an `hf` model would sample, or generate under settings that are not plain greedy decoding, it does so
-here as well, over the same weights.
+templates, rolling windows, the cut of what is too long, stops. Only the forward passes are Veridical's, so that each
+distinct prefix runs once. Where an `hf` model would sample, or generate under settings that are not plain greedy
+decoding, it does so here as well, over the same weights.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class EngineLM(HFLM):  # type: ignore[misc]  # the harness has no types
             )
 
     def get_model_info(self) -> dict[str, Any]:
-        """What the results file says of the model."""
+        """What the results file reports about the model."""
         fingerprint = self.answering.fingerprint
         return {
             "model_num_parameters": self.answering.n_parameters,
@@ -136,6 +136,7 @@ class EngineLM(HFLM):  # type: ignore[misc]  # the harness has no types
         return [answers[number] for number in range(len(requests))]
 
     def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[float]:
+        """The log-likelihood (natural log) of each whole text, in windows of the model's length."""
         windows: list[Pair] = []
         owners: list[int] = []
         for number, request in enumerate(requests):
@@ -203,6 +204,7 @@ class EngineLM(HFLM):  # type: ignore[misc]  # the harness has no types
     # Generation
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        """The greedy text of each request, up to its first stop; requests with other settings go to the harness."""
         texts: dict[int, str] = {}
         groups: dict[str, list[int]] = {}
         for number, request in enumerate(requests):

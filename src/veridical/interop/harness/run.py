@@ -131,11 +131,13 @@ def _matching(tasks: Tasks, wanted: Sequence[str]) -> list[str]:
 
 
 def _unreadable(name: str, folders: Sequence[Path]) -> UserError | None:
-    """The harness passes over a file that is no YAML, without a word."""
+    """The error for a file that the harness skips silently because it is not valid YAML; None where there is none."""
     files = [file for folder in folders for file in sorted(folder.rglob("*.yaml")) if file.stem == name]
     if not files:
         return None
-    return UserError(f"unknown task {name!r}: {files[0]} is no YAML, or names its task otherwise ('task: {name}')")
+    return UserError(
+        f"unknown task {name!r}: {files[0]} is not valid YAML, or names its task otherwise ('task: {name}')"
+    )
 
 
 def _unknown(name: str, known: Sequence[str]) -> UserError:
@@ -199,19 +201,19 @@ def run_tasks(
         return found
 
     if out is None:
-        with _told():
+        with _one_line_errors():
             results = evaluate()
         return Evaluated(model, results, results.pop("samples", {}))
     with writable_folder(out):
-        with _told():
+        with _one_line_errors():
             results = evaluate()
         samples = results.pop("samples", {})
         return Evaluated(model, results, samples, _saved(tracker, out, results, samples))
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[None]:
-    """Tell in one line what went wrong in the harness or in a task's own code; faults of ours keep their traceback."""
+def _one_line_errors() -> Iterator[None]:
+    """Errors of the harness or of a task's own code as one-line messages; those of Veridical keep their traceback."""
     try:
         yield
     except (UserError, OSError):
@@ -243,7 +245,8 @@ def _saved(tracker: Any, out: Path, results: dict[str, Any], samples: dict[str, 
 
 
 def as_json(value: Any) -> Any:
-    """A harness's results as strict JSON has them: what is no number becomes null, what is unknown to JSON its text."""
+    """A harness's results as strict JSON has them: non-finite numbers become null, objects unknown to JSON their
+    text."""
     from lm_eval.utils import handle_non_serializable
 
     return _finite(json.loads(json.dumps(value, default=handle_non_serializable)))

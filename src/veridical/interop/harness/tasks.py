@@ -1,4 +1,4 @@
-"""The harness's index of tasks, with what goes wrong in loading one told in a line."""
+"""The harness's index of tasks, with one-line errors where a task cannot be loaded."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class Tasks(TaskManager):  # type: ignore[misc]  # the harness has no types
         try:
             loaded: dict[str, Any] = super().load(task_list)
         except Exception as error:  # a task is code and data of anybody's, which may fail in any way
-            told = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+            message = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
             shown = ", ".join(str(name) for name in task_list[:3])
             raise UserError(
-                f"the harness cannot load {shown}{', ...' if len(task_list) > 3 else ''}: {told}; are the task's files "
-                "whole, and its data at hand?"
+                f"the harness cannot load {shown}{', ...' if len(task_list) > 3 else ''}: {message}; are the task's "
+                "files whole, and its data at hand?"
             ) from error
         return loaded
 

@@ -1,4 +1,4 @@
-"""What a log says of one question that was asked once: the form into which every format is read."""
+"""What a log records about one question that was asked once: the form into which every format is read."""
 
 from __future__ import annotations
 
@@ -19,15 +19,14 @@ RESERVED = ("labels", "glosses")
 class Answer:
     """One answer as logged.
 
-    `document` tells documents of the task apart, `fields` are the document's own, as text; `factors` are what else its
-    item sets can be made of (the harness's number of the document), which is no part of what was asked. `choices` are
-    empty where the log has none; `labels` and `contexts` run in parallel to them (`contexts` may be one for all),
-    `gold` is positions among them. `scores` are summed log-likelihoods of the choices, `unconditional` those without
-    a context;
-    `greedy` says of each choice whether it is what the model would have written. `lengths` are the texts whose
-    characters and bytes normalise the scores, where the log says what they are. `label` is the answer as the harness
-    read it from `text`. `reading` names the filter or scorer; `metrics` are the harness's own scores by name, and
-    `part` is what it reports them for, where that is not the reading (a split).
+    `document` identifies the document within the task, `fields` are the document's own, as text; `factors` are what
+    else its item sets can be made of (the harness's number of the document), which is not part of what was asked.
+    `choices` are empty where the log has none; `labels` and `contexts` run in parallel to them (`contexts` may be one
+    for all), `gold` is positions among them. `scores` are summed log-likelihoods of the choices, `unconditional` those
+    without a context; `greedy` says for each choice whether it is what the model would have written. `lengths` are the
+    texts whose characters and bytes normalise the scores, where the log says what they are. `label` is the answer as
+    the harness read it from `text`. `reading` names the filter or scorer; `metrics` are the harness's own scores by
+    name, and `part` is what it reports them for, where that is not the reading (a split).
     """
 
     document: str

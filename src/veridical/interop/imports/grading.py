@@ -27,7 +27,7 @@ _LOWER_IS_BETTER = ("toxic", "stereotyp", "bias", "harm", "hallucinat", "error",
 class Spread:
     """The scores of single answers under one metric and one reading, counted by kind.
 
-    `graded` are 0 or 1, `partial` lie between, `missing` are null or not finite, `other` are no grades at all: texts,
+    `graded` are 0 or 1, `partial` lie between, `missing` are null or not finite, `other` are not grades at all: texts,
     lists, numbers outside [0, 1].
     """
 
@@ -39,7 +39,7 @@ class Spread:
 
     @property
     def is_grade(self) -> bool:
-        """Whether it says of most answers that they are right or wrong, and of none anything else."""
+        """Whether it marks most answers as right or wrong, and none as anything else."""
         graded = self.ones + self.zeros
         return graded > 0 and self.other == 0 and self.partial <= graded
 
@@ -79,7 +79,7 @@ def choose(
     Arguments:
         spreads: by metric and reading.
         wanted: the metric that was asked for.
-        declared: the metrics that the log itself names; other keys of its records are no metrics.
+        declared: the metrics that the log itself names; other keys of its records are not metrics.
         higher_is_better: by metric, where the log says it.
     """
     ways = higher_is_better or {}

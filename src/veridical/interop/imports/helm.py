@@ -3,8 +3,8 @@
 Such a folder holds `run_spec.json`, `scenario_state.json`, `per_instance_stats.json` and `stats.json`.
 
 Where all choices stand in one prompt the answer is what the completion maps to, and after a chain of thought what HELM
-graded it as, else the letter that its own extraction would find; where each reference was put by itself
-it is HELM's own `predicted_index` (its log-likelihoods cannot be told from those of the prompt without its tokenizer);
+graded it as, else the letter that its own extraction would find; where each reference was put by itself it is HELM's
+own `predicted_index` (its log-likelihoods cannot be separated from those of the prompt without its tokenizer);
 everywhere else answers are graded by the scores of single instances.
 """
 
@@ -132,8 +132,8 @@ def _answers(task: LoggedTask, folder: Path, method: str) -> Iterator[Answer]:
         splits[answer.fields.get("split", "")] += 1
         yield answer
     if len(splits) > 1:
-        told = ", ".join(f"{n:,} {split or 'of none'}" for split, n in splits.most_common())
-        task.notices.append(f"the answers are of several splits ({told}) and judged together; HELM reports each split")
+        shown = ", ".join(f"{n:,} {split or 'of none'}" for split, n in splits.most_common())
+        task.notices.append(f"the answers are of several splits ({shown}) and judged together; HELM reports each split")
 
 
 def _key(state: _State) -> Key:
@@ -189,7 +189,7 @@ def _failed(answer: Answer, state: _State, *, alone: bool) -> Answer:
 
 
 def _tags(references: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The tags of the references beside `correct`, such as the position or the group that a scenario gives them."""
+    """The tags of the references other than `correct`, such as the position or the group that a scenario gives them."""
     tags = (as_text(tag) for reference in references for tag in listed(reference.get("tags")))
     found = sorted({tag for tag in tags if tag != "correct"})
     return {"reference_tags": ", ".join(found)} if found else {}
@@ -267,7 +267,8 @@ def _completion(state: _State) -> str:
 
 
 def _beside(path: Path, broken: list[str]) -> Any:
-    """A file without which answers can still be judged: None where it is not there, and where it is no JSON, told."""
+    """A file without which answers can still be judged: None where it does not exist, or is not valid JSON (which is
+    reported)."""
     if not path.is_file():
         return None
     try:

@@ -43,7 +43,7 @@ READERS: Mapping[str, Callable[[Path], list[LoggedModel]]] = {
 
 @dataclass(frozen=True)
 class Import:
-    """What was imported: the study (of one run or more), and what each run's manifest says of its tasks."""
+    """What was imported: the study (of one run or more), and what each run's manifest records about its tasks."""
 
     study: Study
 
@@ -79,7 +79,7 @@ def import_logs(
         metric: the harness's score by which answers are judged, in place of their choices or of the one that
             `veridical.interop.imports.grading` would choose. Tasks that do not have it are judged as without it.
         seed: of the resampling.
-        progress: where to tell how far it is; nowhere where None.
+        progress: where progress is reported; nowhere where None.
 
     Raises UserError where no log is there, where nothing in it can be judged, or where `out` exists. Whatever goes
     wrong, nothing is left behind.
@@ -89,7 +89,7 @@ def import_logs(
     source, target = Path(path), Path(out)
     check_path(source)
     keep_apart([target], [source])
-    tell = progress or Silent()
+    reporter = progress or Silent()
     models = _joined(without_copies(_read(harness, source, columns)))
     if model is not None:
         if len({one.name for one in models}) > 1:
@@ -100,18 +100,18 @@ def import_logs(
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UserError(f"{target} exists already: an import goes into a new folder; choose another --out")
     with _nothing_left(target):
-        _write_all(models, target, metric, seed, tell)
+        _write_all(models, target, metric, seed, reporter)
         study = open_study(target)
         study.write()
     return Import(study)
 
 
-def _write_all(models: Sequence[LoggedModel], target: Path, metric: str | None, seed: int, tell: Progress) -> None:
+def _write_all(models: Sequence[LoggedModel], target: Path, metric: str | None, seed: int, progress: Progress) -> None:
     refused: list[UserError] = []
     for position, one in enumerate(models):
         folder = target if len(models) == 1 else target / f"{slug(one.name)}-{position + 1}"
         try:
-            _write(one, folder, metric, seed, tell, in_study=len(models) > 1)
+            _write(one, folder, metric, seed, progress, in_study=len(models) > 1)
         except UserError as error:
             refused.append(error)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -119,8 +119,8 @@ def _write_all(models: Sequence[LoggedModel], target: Path, metric: str | None, 
             refused.append(UserError(f"{one.where} cannot be read ({type(error).__name__}: {str(error)[:200]})"))
     if len(refused) == len(models):
         raise refused[0]
-    for told in refused:
-        tell.say(f"left out: {told}")
+    for message in refused:
+        progress.say(f"left out: {message}")
 
 
 @contextlib.contextmanager
@@ -260,7 +260,7 @@ def _manifest(
         "engine": f"{model.harness} {model.version}".strip(),
         "model": model.name,
         **model.settings,
-        # Two evaluations of one model are told apart, whatever the logs say of how they were made.
+        # Two evaluations of one model are kept apart, whatever the logs say about how they were made.
         "logs": digest(sorted(file.sha256 for file in files)),
     }
     return Manifest(

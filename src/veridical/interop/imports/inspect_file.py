@@ -22,7 +22,7 @@ MOST_BYTES = 8 << 30
 MOST_EXPANSION = 400
 """How many times its size in the archive a member of more than a megabyte may be: JSON shrinks 5 to 50 times."""
 
-NO_SAMPLE = "a sample that is no object"
+NO_SAMPLE = "a sample that is not an object"
 DAMAGED = "a sample that is damaged or cut off"
 
 Sample = Mapping[str, Any]
@@ -46,9 +46,11 @@ class Log:
 
     @property
     def status(self) -> str:
+        """What the log says of the evaluation: `success`, `error`, `cancelled`, `started`."""
         return str(self.header.get("status", "not given"))
 
     def source(self) -> SourceFile:
+        """The file, as a manifest names it."""
         return source_of(self.path)
 
 
@@ -79,7 +81,7 @@ def _by_inspect(path: Path, log: Log) -> Log:
 def _object(path: Path) -> Log:
     document = read_document(path)
     if not isinstance(document.get("eval"), dict):
-        raise UserError(f"{path} is no log of Inspect's: it has no 'eval'")
+        raise UserError(f"{path} is not a log of Inspect's: it has no 'eval'")
     held_samples = listed(document.pop("samples", None))
     samples = [sample for sample in held_samples if isinstance(sample, dict)]
     skipped = Counter({NO_SAMPLE: lost} if (lost := len(held_samples) - len(samples)) else {})
@@ -111,7 +113,7 @@ def _archive(path: Path) -> Log:
             elif "_journal/start.json" in names:
                 header = {**_member(path, archive, "_journal/start.json"), "status": "started"}
             else:
-                raise UserError(f"{path} is no log of Inspect's: the archive has no header.json")
+                raise UserError(f"{path} is not a log of Inspect's: the archive has no header.json")
     except (zipfile.BadZipFile, OSError) as error:
         raise UserError(f"{path} cannot be read as an archive: {error}; was it copied whole?") from error
     samples = sorted(name for name in names if name.startswith("samples/") and name.endswith(".json"))
@@ -145,7 +147,7 @@ def _member(path: Path, archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
         raise UserError(f"{path}: {name} is damaged ({error})") from error
     document = parse_document(data, f"{path}, {name}")
     if not isinstance(document, dict):
-        raise UserError(f"{path}: {name} is no JSON object")
+        raise UserError(f"{path}: {name} is not a JSON object")
     return document
 
 

@@ -97,6 +97,7 @@ def _unscored(answer: Answer, sample: Mapping[str, Any]) -> Answer:
 
 
 def repeat_of(sample: Mapping[str, Any]) -> int:
+    """The number of the repetition, from 0; Inspect counts epochs from 1."""
     epoch = sample.get("epoch")
     return max(epoch - 1, 0) if isinstance(epoch, int) else 0
 
@@ -155,7 +156,7 @@ def _with_score(
 
 
 def _grade(value: object) -> float | None:
-    """A score as Inspect's `value_to_float` has it; None for what is no single value."""
+    """A score as Inspect's `value_to_float` has it; None for anything but a single value."""
     if isinstance(value, bool | int | float):
         return as_number(value)
     if isinstance(value, str):

@@ -243,7 +243,7 @@ def _places(value: object) -> list[int]:
 
 
 def _floats(value: object) -> list[float]:
-    """Log-likelihoods, each by itself or in a pair with whether it is greedy; empty where one is no number."""
+    """Log-likelihoods, each by itself or in a pair with whether it is greedy; empty where one is not a number."""
     found: list[float] = []
     for one in listed(value):
         first = one[0] if isinstance(one, list | tuple) and one else one

@@ -42,7 +42,7 @@ class LoggedTask:
 
 @dataclass
 class LoggedModel:
-    """A model as one harness evaluated it. `settings` is what tells its answers from another's of that name."""
+    """A model as one harness evaluated it. `settings` distinguishes its answers from those of others of that name."""
 
     harness: str
     name: str

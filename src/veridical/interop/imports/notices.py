@@ -30,12 +30,14 @@ class Counts:
     repeats: set[int] = field(default_factory=set)
 
     def add(self, answer: Answer) -> None:
+        """Count one answer."""
         self.statuses[answer.status.value] += 1
         self.without_gold += bool(answer.choices) and not answer.gold
         self.repeats.add(answer.repeat)
 
     @property
     def n(self) -> int:
+        """The number of answers."""
         return self.statuses.total()
 
 

@@ -36,7 +36,8 @@ _TINY = 5e-324
 
 
 def read_predictions(path: Path, given: PredictionColumns | None = None) -> list[LoggedModel]:
-    """The models of a table of predictions. Raises UserError where columns cannot be told, or a cell is at fault."""
+    """The models of a table of predictions. Raises UserError where columns cannot be identified, or a cell is at
+    fault."""
     if not path.is_file():
         raise UserError(f"{path}: no such file; predictions are one .csv, .tsv or .jsonl file")
     table = open_table(path)
@@ -78,7 +79,7 @@ def _task(table: Table, name: str, rows: Sequence[TableRow], columns: Prediction
         total=len(rows),
     )
     if not columns.id:
-        task.lacks.append("no column of ids: rows are told apart by their number (--id-column COL names one)")
+        task.lacks.append("no column of ids: rows are identified by their number (--id-column COL names one)")
     used = [f"{role} {column!r}" for role, column in _used(columns)]
     task.lacks.append(f"read by these columns: {', '.join(used)}")
     if columns.prediction and not options.labels and not options.per_row and not columns.correct:
@@ -266,7 +267,7 @@ def _list(row: TableRow, column: str, source: str) -> list[str]:
     if isinstance(found, dict):
         found = list(found.values())
     if not isinstance(found, list):
-        raise UserError(f"{source}, column {column!r}: {text[:40]!r} is no list; write a JSON list, or A|B|C")
+        raise UserError(f"{source}, column {column!r}: {text[:40]!r} is not a list; write a JSON list, or A|B|C")
     return [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in found]
 
 
@@ -300,11 +301,11 @@ def _score(text: str, source: str) -> float:
     try:
         return float(text) if text.strip() else math.nan
     except ValueError:
-        raise UserError(f"{source}: {text[:40]!r} is no score of an option; write a number") from None
+        raise UserError(f"{source}: {text[:40]!r} is not the score of an option; write a number") from None
 
 
 def _scale(rows: Sequence[TableRow], columns: PredictionColumns, source: str) -> tuple[str, bool]:
-    """What is said of scores that are no log-likelihoods, and whether they are probabilities that sum to 1."""
+    """The note on scores that are not log-likelihoods, and whether they are probabilities that sum to 1."""
     if not columns.scores:
         return "", False
     scores = []
@@ -317,5 +318,5 @@ def _scale(rows: Sequence[TableRow], columns: PredictionColumns, source: str) ->
     if known and all(min(own) >= 0 and max(own) <= 1 and abs(sum(own) - 1) < 0.01 for own in known):
         return "scores are probabilities that sum to 1: their logarithms are kept, and label mass says nothing", True
     if any(score > 0 for own in known for score in own):
-        return "scores above 0 are no log-likelihoods: the highest is the answer, and there is no label mass", False
+        return "scores above 0 are not log-likelihoods: the highest is the answer, and there is no label mass", False
     return "", False

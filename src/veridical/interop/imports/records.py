@@ -1,6 +1,6 @@
 """Records from a JSON file, one after another: JSON Lines whatever the file is called, or one array.
 
-A file is read as a stream. A line that is no JSON is left out and counted; so is what a cut-off file ends in.
+A file is read as a stream. A line that is not valid JSON is left out and counted; so is what a cut-off file ends in.
 """
 
 from __future__ import annotations
@@ -223,7 +223,7 @@ def _pieces(stream: _Hashed, encoding: str, notes: Counter[str]) -> Iterator[str
 
 
 def _whole_characters(value: Any) -> Any:
-    """The value with a question mark for every half of a character, which no file of ours could hold."""
+    """The value with a question mark for every half of a character, which none of the files written here could hold."""
     if isinstance(value, str):
         return value if value.isprintable() else value.encode(errors="replace").decode()
     if isinstance(value, dict):
@@ -266,11 +266,11 @@ def _why_no_json(data: bytes, error: ValueError) -> str:
     if data.startswith(b"PK"):
         return "is an archive without its end: it is cut off; copy it again"
     if not isinstance(error, json.JSONDecodeError):
-        return f"is no JSON ({error})"
+        return f"is not valid JSON ({error})"
     if error.msg == "Extra data":
         return f"holds more than one JSON value (line {error.lineno}), as JSON Lines do, where one is expected"
     cut = "" if error.pos == 0 else "; is the file cut off?"
-    return f"is no JSON (line {error.lineno}: {error.msg}){cut}"
+    return f"is not valid JSON (line {error.lineno}: {error.msg}){cut}"
 
 
 def source_of(path: Path) -> SourceFile:

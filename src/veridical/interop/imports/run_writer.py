@@ -24,7 +24,7 @@ PART = 2_500
 class RunWriter:
     """A run folder that appears at `path` when the work is done.
 
-    Raises UserError where something stands there already, or where it cannot be written.
+    Raises UserError where the path exists already, or where it cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -44,16 +44,19 @@ class RunWriter:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def add_items(self, frame: pl.DataFrame) -> None:
+        """Put items aside until `finish`."""
         path = self.folder / f".items-{len(self._items):06d}.parquet"
         path.write_bytes(parquet_bytes(frame))
         self._items.append(path)
 
     def add_answers(self, requests: pl.DataFrame, responses: pl.DataFrame, scores: pl.DataFrame) -> None:
+        """Write answers to the run; their scores are kept until `finish`."""
         add_part(self.folder / "requests", requests)
         add_part(self.folder / "responses", responses)
         self._scores.append(scores)
 
     def add_head(self, suite: Suite) -> None:
+        """Keep a suite without its items, to be written by `finish`."""
         self._heads.append((suite.name, suite.model_dump_json(exclude={"items"})))
 
     def finish(self) -> None:

@@ -23,7 +23,7 @@ from veridical.interop.imports.folders import files_in
 from veridical.interop.imports.lm_eval.logs import Evaluation, Results
 from veridical.interop.imports.records import Record, read_document
 
-NOT_FINITE = "a score that is no finite number"
+NOT_FINITE = "a score that is not a finite number"
 NOT_RESULTS = "a JSON file that holds no results"
 UNREADABLE = "a file that cannot be read"
 
@@ -54,10 +54,12 @@ class FoundScores:
 
     @property
     def models(self) -> tuple[str, ...]:
+        """The models, each once, in the order of the scores."""
         return tuple(dict.fromkeys(score.model for score in self.scores))
 
     @property
     def benchmarks(self) -> tuple[str, ...]:
+        """The benchmarks, each once, in the order of the scores."""
         return tuple(dict.fromkeys(score.benchmark for score in self.scores))
 
 
@@ -91,7 +93,7 @@ def read_scores(path: Path) -> FoundScores:
 def import_scores(path: str | Path, out: str | Path) -> FoundScores:
     """Write the scores in a results file, or a folder of them, as a table of `out`, a CSV file that is not there yet.
 
-    Raises UserError where there are no scores, or where `out` exists or is no .csv.
+    Raises UserError where there are no scores, or where `out` exists or is not a .csv.
     """
     source, target = Path(path), Path(out)
     if target.suffix.lower() != ".csv":

@@ -15,7 +15,7 @@ from veridical.status import Status
 SAME = 1e-9
 """Two means that differ by no more are one number: sums in another order."""
 LARGEST_SCORE = 1e300
-"""Beyond it a score is no number to average: sums would not be finite."""
+"""A larger score is not averaged: sums would not be finite."""
 
 
 @dataclass(slots=True)
@@ -43,6 +43,7 @@ class Tally:
     by_document: dict[str, tuple[float, int]] = field(default_factory=dict)
 
     def add(self, value: object, again: float | None, answer: Answer) -> None:
+        """Count one score: the harness's own, the same recomputed, and the answer that it is of."""
         self.n += 1
         own = number(value)
         if own is None:
@@ -75,6 +76,7 @@ class Tally:
 
     @property
     def spread(self) -> Spread:
+        """How many of the scores are 1, 0, between, missing, and of another kind."""
         other = self.n - self.missing - self.ones - self.zeros - self.partial
         return Spread(self.ones, self.zeros, self.partial, self.missing, other)
 
@@ -120,6 +122,7 @@ class Tallies:
     """For what the harness reports its numbers, by reading: the reading itself, or its splits."""
 
     def add(self, answer: Answer) -> None:
+        """Count every score of an answer."""
         part = answer.part or answer.reading
         self.parts.setdefault(answer.reading, {})[part] = None
         for metric, value in answer.metrics.items():
@@ -136,6 +139,7 @@ class Tallies:
         return tuple(reading for reading, own in self.parts.items() if any(part in parts for part in own))
 
     def spreads(self) -> dict[tuple[str, str], Spread]:
+        """The spread of every metric, by (metric, part)."""
         return {key: tally.spread for key, tally in self.found.items()}
 
     def metrics(
@@ -151,7 +155,7 @@ class Tallies:
                 continue
             reason = "the log has no score of single answers for it"
             if not math.isfinite(value):
-                reason = f"reported as {value}, which is no finite number"
+                reason = f"reported as {value}, which is not a finite number"
             yield Metric(
                 metric=key[0], reading=key[1], reported=_finite(value), reason=reason, stderr=_finite(errors.get(key))
             )
@@ -166,7 +170,7 @@ def _metric(key: tuple[str, str], tally: Tally, reported: float | None, stderr: 
         own, recomputed = None if own is None else _exponential(-own), _exponential(-recomputed)
     reason = "" if recomputed is not None else _reason(tally)
     if reported is not None and not math.isfinite(reported):
-        reason = f"reported as {reported}, which is no finite number"
+        reason = f"reported as {reported}, which is not a finite number"
     return Metric(
         metric=metric,
         reading=reading,

@@ -85,7 +85,7 @@ class TaskWriter:
             self._flush()
 
     def _item(self, answer: Answer, labels: list[str]) -> str:
-        """The item's id; the item is kept where it is new. A document with another's content is told by a number."""
+        """The item's id; the item is kept where it is new. A document with another's content is named by a number."""
         copy = 1
         while True:
             content, gold = _content(answer, labels)
@@ -114,7 +114,7 @@ class TaskWriter:
         self._fields.update(dict.fromkeys((*answer.fields, *answer.factors)))
         self._by_place = self._by_place and bool(answer.choices) and list(labels) != list(answer.choices)
         if self._first is None:
-            # One is checked as every item of ours is; the others are made the same way.
+            # One is checked as every item is; the others are made the same way.
             self._first = Item.model_validate_json(kept["json"][0])
 
     def _flush(self) -> None:
@@ -186,7 +186,7 @@ class TaskWriter:
         )
 
     def finish(self) -> tuple[SuiteEntry, HarnessTask] | None:
-        """Write what is left; what the manifest says of the task. None where no answer was read.
+        """Write what is left; what the manifest records about the task. None where no answer was read.
 
         To be called once the task's answers are read: only then does it say what it lacks and what was left out.
         """
@@ -204,7 +204,7 @@ class TaskWriter:
         inverted = bool(graded and grading and grading.inverted)
         suite = self._suite(judged_by, inverted=inverted)
         self.run.add_head(suite)
-        # What the whole task is the log does not say: its items are told by their own content, each for itself.
+        # The log does not say what the whole task is: each item is identified by its own content.
         content = digest(["imported", suite.name])
         entry = SuiteEntry(name=suite.name, version=suite.version, content_hash=content, shots=logged.shots)
         metrics = tuple(self.tallies.metrics(logged.reported, logged.stderr))

@@ -19,7 +19,7 @@ class Conventions:
 
     `delimiter` stands before a choice in what was scored. `by_text` says that choices are named by their own texts
     (the same for every document), and by their place otherwise. `index_first` decides between two readings of a
-    target such as `1`. `graded` says that the task's right answers are not told by its log-likelihoods and gold,
+    target such as `1`. `graded` says that the task's right answers do not follow from its log-likelihoods and gold,
     `whole_contexts` that no examples stand before contexts that are the choices.
     """
 

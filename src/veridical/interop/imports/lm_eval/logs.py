@@ -37,12 +37,15 @@ class Results:
 
     @property
     def reported(self) -> Mapping[str, Mapping[str, Any]]:
+        """The numbers that the harness reported, by task."""
         return held(self.document.get("results"))
 
     def config(self, task: str) -> Mapping[str, Any]:
+        """The configuration of a task, empty where the file has none."""
         return held(held(self.document.get("configs")).get(task))
 
     def version(self, task: str) -> str:
+        """The version of a task, empty where it is not given."""
         found = held(self.document.get("versions")).get(task)
         return "" if found in (None, "Yaml", "N/A") else str(found)  # 0.4.0 gives the kind of file
 
@@ -105,6 +108,7 @@ class Evaluation:
 
     @property
     def model(self) -> str:
+        """The model's name, from the results file or the files' names; `NAMELESS` where neither gives it."""
         document = self.results.document if self.results else {}
         arguments = held(document.get("config")).get("model_args")
         for name in (document.get("model_name"), _pretrained(arguments)):
@@ -166,35 +170,35 @@ def _left_out(path: Path, groups: Iterable[_Group]) -> list[LeftOut]:
     """Results files that have no samples, and those that cannot be read."""
     alone = [group for group in groups if not group.samples]
     n = sum(len(group.results) for group in alone)
-    told = [LeftOut(what="a results file", reason=group.broken) for group in alone if group.broken]
+    left_out = [LeftOut(what="a results file", reason=group.broken) for group in alone if group.broken]
     if n:
         what = "a results file without samples" if n == 1 else f"{n:,} results files without samples"
         reason = f"no answer can be judged; veridical import scores {path} --out scores.csv reads the numbers"
-        told.append(LeftOut(what=what, reason=reason, n=n))
-    return told
+        left_out.append(LeftOut(what=what, reason=reason, n=n))
+    return left_out
 
 
 def _without_samples(path: Path, results: Sequence[Results]) -> str:
     tasks = list(dict.fromkeys(task for one in results for task in one.reported))
-    told = ", ".join(tasks[:4]) + (f" and {len(tasks) - 4} more" if len(tasks) > 4 else "")
+    shown = ", ".join(tasks[:4]) + (f" and {len(tasks) - 4} more" if len(tasks) > 4 else "")
     return (
-        f"{path} has the harness's numbers ({told or 'no task'}) and no samples of single answers, so that nothing "
+        f"{path} has the harness's numbers ({shown or 'no task'}) and no samples of single answers, so that nothing "
         "can be judged: run lm-eval again with --log_samples, and import the folder that it writes; for a table of "
         f"these numbers: veridical import scores {path} --out scores.csv"
     )
 
 
 def _with_neighbours(path: Path) -> list[Path]:
-    """A file, and what lies beside it under the same date."""
+    """A file, and the files of the same date in its folder."""
     if not path.exists():
         raise UserError(f"{path}: no such file or folder")
     named = _RESULTS.fullmatch(path.name) or _SAMPLES.fullmatch(path.name)
-    beside = [one for one in sorted(path.parent.iterdir()) if one.is_file() and one != path]
+    neighbours = [one for one in sorted(path.parent.iterdir()) if one.is_file() and one != path]
     if named is not None:
-        return [path, *(one for one in beside if _same(named, one.name))]
+        return [path, *(one for one in neighbours if _same(named, one.name))]
     if _is_samples(path):
-        return [path, *(one for one in beside if one.name == "results.json")]
-    undated = (one for one in beside if not _SAMPLES.fullmatch(one.name))
+        return [path, *(one for one in neighbours if one.name == "results.json")]
+    undated = (one for one in neighbours if not _SAMPLES.fullmatch(one.name))
     return [path, *(one for one in undated if _WRITE_OUT.fullmatch(one.name) or one.suffix == ".jsonl")]
 
 

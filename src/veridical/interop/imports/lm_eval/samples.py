@@ -55,6 +55,7 @@ class SampleReader:
     notes: list[str] = field(default_factory=list)
 
     def answers(self, records: Iterable[dict[str, Any]]) -> Iterator[Answer]:
+        """The answers in the records of one task; what cannot be read is counted in `skipped`."""
         records = iter(records)
         first = list(islice(records, LOOKED_AT))
         self.conventions = self._conventions([record for record in first if requests_of(record)])
@@ -248,7 +249,7 @@ def _agreement(scored: Sequence[tuple[dict[str, Any], Requests]], conventions: C
         answer = Answer(document="", fields={}, reading="", metrics={"acc": record["acc"]})
         answer = chosen(answer, requests, record.get("target"), conventions)
         own = number(record["acc"])
-        # A score that is no number says nothing of the task's rule.
+        # A score that is not a number says nothing about the task's rule.
         if "acc" in answer.recomputed and own is not None and math.isfinite(own):
             agree.append(answer.recomputed["acc"] == own)
     return sum(agree) / len(agree) if agree else None

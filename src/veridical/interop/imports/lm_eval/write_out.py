@@ -31,6 +31,7 @@ class WriteOutReader:
     notes: list[str] = field(default_factory=lambda: [NO_DOCUMENTS])
 
     def answers(self, records: Iterable[dict[str, Any]]) -> Iterator[Answer]:
+        """An answer for every record; records without prompts and numbers are counted in `skipped`."""
         for record in records:
             prompts, returned = _numbered(record, "prompt"), _numbered(record, "logit")
             if not prompts or len(prompts) != len(returned):
@@ -40,6 +41,7 @@ class WriteOutReader:
 
 
 def is_write_out(record: Mapping[str, Any]) -> bool:
+    """Whether a record is one of `--write_out` of harness 0.3."""
     return "prompt_0" in record and "logit_0" in record
 
 
@@ -91,6 +93,6 @@ def _choices(answer: Answer, prompts: list[str], scores: list[float], truth: int
 
 
 def _last_word(shared: str) -> int:
-    """Where the last word of a text begins: choices that begin alike are told apart from there."""
+    """Where the last word of a text begins: choices that begin alike differ from there."""
     ends = [match.end() for match in re.finditer(r"\s", shared)]
     return ends[-1] - 1 if ends else 0
