@@ -127,7 +127,7 @@ def test_the_verdict_says_what_guessing_would_get() -> None:
     asked = coins(20)
     rng = random.Random(3)
     said = sentence(asked, {one.name: rng.choice(one.labels) for one in asked.items})
-    assert "not told apart from guessing" in said
+    assert "not distinguished from guessing" in said
     assert "(guessing: 50 %)" in said
     assert "guessing: 25 %" in said
 
@@ -136,7 +136,7 @@ def test_the_verdict_of_a_good_model_is_not_about_guessing() -> None:
     asked = coins(20)
     said = sentence(asked, {one.name: one.gold[0] for one in asked.items})
     assert said.startswith("m")
-    assert "not told apart" not in said
+    assert "not distinguished" not in said
     assert "worse" not in said
 
 

@@ -188,7 +188,7 @@ def _against_chance(index: MeasureIndex, whole: Measure) -> str:
     chance = index.chance(whole)
     if chance is None or index.above("accuracy", chance):
         return ""
-    return "worse than guessing: " if index.below("accuracy", chance) else "not told apart from guessing: "
+    return "worse than guessing: " if index.below("accuracy", chance) else "not distinguished from guessing: "
 
 
 Rule = Callable[[MeasureIndex], str | None]

@@ -1,4 +1,4 @@
-"""Thinking and answer told apart in a reply's text, by the markers that models put around them.
+"""Separates thinking and answer in a reply's text, by the markers that models put around them.
 
 `CHANNELS` is the one table of markers. Where a tokenizer has a marker as a token of its own, `models.channels` finds
 it on token ids, before decoding can lose it, and writes it as `OPEN` and `CLOSE`; here decoded text is read, from

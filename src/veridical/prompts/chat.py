@@ -31,7 +31,7 @@ PREFILL_APPENDED = "prefill_appended"
 """The template cannot leave the last turn open: the prefill was put after its generation prefix."""
 
 PINNED_DATE = datetime(2024, 7, 26)
-"""What a template is told when it asks for today's date: the date that Llama 3's template falls back on, so
+"""The date that a template gets as today's: the date that Llama 3's template falls back on, so
 that its text is that of an engine which has no clock."""
 _OTHER_DATE = datetime(2001, 2, 3)
 
@@ -172,7 +172,7 @@ _FINISHED = Conversation((Message("user", "a"), Message("assistant", _REPLY)))
 
 
 def end_of_turn(template: ChatTemplate, arguments: Mapping[str, Any] | None = None) -> str:
-    """What the chat template puts after a finished answer; empty where that cannot be told.
+    """What the chat template puts after a finished answer; empty where that cannot be found.
 
     Takes what `render` takes: a template that needs its arguments, or asks for the date, is asked as it will be.
     """
@@ -180,7 +180,7 @@ def end_of_turn(template: ChatTemplate, arguments: Mapping[str, Any] | None = No
         source = _source(template)
         chat = _Chat(template, _pinned(source or "", PINNED_DATE), _without_header(arguments)[0])
         _, reply, after = chat.finished(_FINISHED.messages).rpartition(_REPLY) if source else ("", "", "")
-    except Exception:  # a template may object to this conversation in any way; then it tells us nothing
+    except Exception:  # a template may object to this conversation in any way; then nothing is known of it
         return ""
     return after.lstrip() if reply else ""
 

@@ -60,7 +60,7 @@ WRAPPERS: tuple[Wrapper, ...] = (
     Wrapper("html_bold", "<b>", "</b>", "<b>True</b>"),
     Wrapper("html_strong", "<strong>", "</strong>", "<strong>True</strong>"),
 )
-"""Markdown's emphasis and code ticks are no wrappers: they are taken out of the whole text (`parsing`)."""
+"""Markdown's emphasis and code ticks are not wrappers: they are taken out of the whole text (`parsing`)."""
 
 # Line breaks and the beginning of a line: quotation marks, headings, bullets and numbers may stand before a label.
 _LINE = r"^[ \t>#•·\-–]{0,20}(?:\d{1,2}[.)][ \t]{0,4})?"
@@ -68,7 +68,7 @@ _SENTENCE = rf"(?:{_LINE}|(?<=\w\w[.!?])[ \t]{{1,4}})"
 _CLAUSE = (
     rf"(?:{_SENTENCE}|[,;:—–][ \t]{{1,4}}(?:and |but |so |then )?|\b(?:so|thus|therefore|hence|that|means|and|but),? )"
 )
-# Closing quotation marks and brackets may follow a label that does not have its opening ones beside it.
+# Closing quotation marks and brackets may follow a label that does not have its opening ones next to it.
 _CLOSERS = r"[\"')\]}$]{0,4}"
 _END = rf"{_CLOSERS}[ \t]*(?:\Z|\n|[.!]{_CLOSERS}(?=[\s<]|\Z)|\||</)"
 _MORE = (

@@ -49,7 +49,7 @@ def missing_header(messages: Sequence[Message], text: str, apply: Apply) -> str:
         if apply(messages, add_generation_prompt=False) != text:
             return ""
         finished = apply([*messages, Message("assistant", _REPLY)], add_generation_prompt=False)
-    except Exception:  # a template may object to this conversation in any way; then it tells us nothing
+    except Exception:  # a template may object to this conversation in any way; then nothing is known of it
         return ""
     before, reply, _ = finished.rpartition(_REPLY)
     begun = text.rstrip()

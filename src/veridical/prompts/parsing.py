@@ -160,7 +160,7 @@ class _Reader:
         for label, text in texts.items():
             if len(spaced := _spaced(_plain(text))) > 1 and label in labels:
                 names.setdefault(spaced, label)
-        # Labels that differ in case alone are told apart by it.
+        # Labels that differ in case alone are distinguished by it.
         self._any_case = len({name.casefold() for name in names}) == len(names)
         self._labels = {self._key(name): label for name, label in names.items()}
         self._keeps_marks = any(_EMPHASIS.search(name) for name in names)
@@ -253,7 +253,7 @@ class _Reader:
         return self._labels.get(self._key(written))
 
     def _objects(self, text: str) -> tuple[list[_Claim], str, str]:
-        """What JSON objects claim, the text outside them, and answers in them that are no label."""
+        """What JSON objects claim, the text outside them, and answers in them that are not a label."""
         claims: list[_Claim] = []
         outside, unread = [], []
         read: dict[str, str | None] = {}

@@ -6,9 +6,9 @@ fitted on the same questions by a paired difference whose interval lies above 0,
 model with random weights, the interval lies above what the same readout of the twin reaches. *Expressed* is said where
 the whole interval of the model's own answers lies above what constant answers reach; where only that of a classifier
 fitted on its option scores does, which has the readout's supervision, the sentence says so: such a model may answer the
-same to everything. Where the labels have hardly any of the model's probability, its highest label is no answer, and
+same to everything. Where the labels have hardly any of the model's probability, its highest label is not an answer, and
 neither "expressed" nor "not expressed" is said. On fewer than `LEAST_SETS` sets nothing is said. The thresholds are
-ours.
+Veridical's.
 """
 
 from __future__ import annotations

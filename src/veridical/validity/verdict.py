@@ -292,4 +292,4 @@ def _beyond(one: VersionComparison) -> str:
 def _ranking(one: Ranking) -> str:
     share = f"{one.inseparable:,} of {one.pairs:,} pairs of models"
     follow = f", {one.neighbours:,} of them neighbours in the ranking" if one.neighbours else ""
-    return f"{one.column} cannot tell {share} apart{follow} ({one.method})."
+    return f"{one.column} cannot distinguish {share}{follow} ({one.method})."
