@@ -71,7 +71,7 @@ def test_where_test_and_interval_part_the_reason_is_given() -> None:
     contrast = Measure(
         **KEY, measure="tbr", value=0.125, **given, null=MCNEMAR, test="mcnemar_exact", against={"prompt": "q"}
     )
-    assert "lies beside 0 and p is .062: McNemar's test is exact" in disagreement(contrast)
+    assert "excludes 0 and p is .062: McNemar's test is exact" in disagreement(contrast)
     assert disagreement(contrast.model_copy(update={"p": 0.04})) == ""
     assert disagreement(contrast.model_copy(update={"adjusted": "holm"})) == ""
 

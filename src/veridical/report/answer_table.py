@@ -36,7 +36,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AnswerRow:
     """A row: its name and whose measures stand in it. Without an answering it is a heading, or a rule."""
 
     name: str
@@ -44,10 +44,11 @@ class Row:
 
     @property
     def dim(self) -> bool:
+        """Whether the row is dimmed: a baseline, not a model."""
         return self.answering is not None and self.answering.reference
 
 
-RULE = Row("")
+RULE = AnswerRow("")
 
 
 def estimates(heading: str, lookup: Lookup) -> Column:
@@ -60,29 +61,29 @@ def value_of(measure: Measure | None) -> float | None:
     return None if measure is None else measure.value
 
 
-def answer_rows(results: Results, references: Sequence[AnsweringKey]) -> list[Row]:
+def answer_rows(results: Results, references: Sequence[AnsweringKey]) -> list[AnswerRow]:
     """Prompts under their model; below a rule, what stands for comparison."""
-    rows: list[Row] = []
+    rows: list[AnswerRow] = []
 
     def block(answerings: Iterable[AnsweringKey]) -> None:
         heading = ""
         for answering in answerings:
             own = results.heading(answering)
             if own != heading:
-                rows.append(Row(own))
+                rows.append(AnswerRow(own))
                 heading = own
-            rows.append(Row(f"  {answering.asked}", answering))
+            rows.append(AnswerRow(f"  {answering.asked}", answering))
 
     block(results.answers)
     if references:
         rows.append(RULE)
-        rows += [Row(results.name(a), a) for a in references if a.constant]
+        rows += [AnswerRow(results.name(a), a) for a in references if a.constant]
         block(a for a in references if not a.constant)
     return rows
 
 
 def answer_table(
-    columns: Sequence[Column], rows: Sequence[Row], width: int, named: str = "prompt"
+    columns: Sequence[Column], rows: Sequence[AnswerRow], width: int, named: str = "prompt"
 ) -> Iterable[RenderableType]:
     """A row an answering, its name under the heading `named`.
 
@@ -112,13 +113,13 @@ def answer_table(
         yield Text(f"Left out at this width: {', '.join(left_out)}.", style="dim")
 
 
-def _width(column: Column, rows: Iterable[Row]) -> int:
+def _width(column: Column, rows: Iterable[AnswerRow]) -> int:
     cells = [column.heading, *(column.cell(row.answering) for row in rows if row.answering)]
     return max(map(cell_len, cells)) + column.gap
 
 
-def _fit(columns: Sequence[Column], rows: Sequence[Row], width: int) -> tuple[list[Column], list[str]]:
-    """The columns that fit beside the rows' names, and what had to be left out."""
+def _fit(columns: Sequence[Column], rows: Sequence[AnswerRow], width: int) -> tuple[list[Column], list[str]]:
+    """The columns that fit next to the rows' names, and what had to be left out."""
     names = max((cell_len(row.name) for row in rows if row.answering), default=0)
     kept = list(columns)
     left_out: list[str] = []

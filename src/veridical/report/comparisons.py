@@ -23,15 +23,15 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """One answering less another: what both share, what tells them apart, and how they differ by measure."""
+class AnsweringComparison:
+    """One answering less another: what both share, what distinguishes them, and how they differ by measure."""
 
     heading: str
     name: str
     cells: Mapping[Key, Difference]
 
 
-def comparisons(results: Results) -> list[Comparison]:
+def comparisons(results: Results) -> list[AnsweringComparison]:
     """Prompts and models compared, in the order of the measures.
 
     A contrast that comes twice, the second time with an adjusted p, is one difference.
@@ -47,13 +47,13 @@ def comparisons(results: Results) -> list[Comparison]:
     return [_comparison(results, answering, cells) for (answering, _), cells in found.items()]
 
 
-def _comparison(results: Results, answering: AnsweringKey, cells: Mapping[Key, Difference]) -> Comparison:
+def _comparison(results: Results, answering: AnsweringKey, cells: Mapping[Key, Difference]) -> AnsweringComparison:
     first = next(iter(cells.values())).measure
     heading = results.heading(answering, without=tuple(first.against or {}))
-    return Comparison(heading, contrast_name(first), cells)
+    return AnsweringComparison(heading, contrast_name(first), cells)
 
 
-def columns(results: Results, rows: Sequence[Comparison]) -> list[tuple[Key, str]]:
+def columns(results: Results, rows: Sequence[AnsweringComparison]) -> list[tuple[Key, str]]:
     """The measures that the comparisons have, with their headings."""
     keys = dict.fromkeys([*results.presentation.compared, *(key for row in rows for key in row.cells)])
     return [(key, _title(results, key)) for key in keys if any(key in row.cells for row in rows)]

@@ -1,7 +1,7 @@
 """What every figure is drawn with: colours, shapes, scales, legends, and the specification that holds the layers.
 
 Figures are Vega-Lite specifications made with Altair. Colours are Okabe and Ito's, which stay apart for colour-blind
-readers. Names may hold anything, so none of them stands in an expression of ours.
+readers. Names may hold anything, so none of them is put into an expression.
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ def inline(rows: Sequence[Row]) -> alt.InlineData:
 
 
 def measure_row(results: Results, answering: AnsweringKey, measure: Measure, /, **more: str) -> Row:
+    """A measure as a row of a chart's data; without an interval both ends are the value."""
     return {
         **answered_by(results, answering),
         "value": measure.value,
@@ -132,6 +133,7 @@ def paired_marks(series: Sequence[str]) -> tuple[alt.Color, alt.Shape]:
 
 
 def named_scale(names: Sequence[str], values: Sequence[str]) -> alt.Scale:
+    """A scale that gives each name a value, beginning again where there are more names."""
     return alt.Scale(domain=list(names), range=[values[i % len(values)] for i in range(len(names))])
 
 
@@ -142,5 +144,6 @@ def legend_below(names: Sequence[str], **more: Any) -> alt.Legend:
 
 
 def measure_tooltip(*fields: tuple[str, str]) -> list[alt.Tooltip]:
+    """The tooltip of a measure: who answered, these (field, title), the value and its number of sets."""
     shown = (("series", "answered by"), *fields, ("estimate", "value"), ("bounds", NOT_OK_BOUNDS), ("n", "sets"))
     return [alt.Tooltip(f"{name}:N", title=title) for name, title in shown]

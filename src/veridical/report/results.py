@@ -23,7 +23,7 @@ from veridical.wording import spaced
 Slice = frozenset[tuple[str, Factor]]
 
 REFERENCE_ANSWERERS = ("majority", "chance", OPTION_LOGITS, *TEXT_BASELINES)
-"""Answerers that stand for comparison beside a model, as every `always:LABEL` does."""
+"""Answerers that stand for comparison with a model, as every `always:LABEL` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ class AnsweringKey:
 
     @classmethod
     def of(cls, measure: Measure) -> Self:
+        """The key of a measure."""
         return cls(measure.suite, measure.model, measure.answerer, measure.input, measure.prompt, measure.mode)
 
     @property
@@ -77,10 +78,12 @@ class Results:
         return cls(own, index, presentation)
 
     def get(self, answering: AnsweringKey, measure: str, **where: Factor) -> Measure | None:
+        """The measure over this slice; None where there is none."""
         return self.index.get((answering, measure, frozenset(where.items())))
 
     @cached_property
     def answerings(self) -> tuple[AnsweringKey, ...]:
+        """Every answering, in the order of the measures."""
         return tuple(dict.fromkeys(answering for answering, _, _ in self.index))
 
     @cached_property
@@ -106,6 +109,7 @@ class Results:
 
     @cached_property
     def contrasts(self) -> tuple[Measure, ...]:
+        """The measures that are differences between two others."""
         return tuple(measure for measure in self.measures if measure.against is not None)
 
     @cached_property
@@ -132,10 +136,11 @@ class Results:
 
     @cached_property
     def several_modes(self) -> bool:
+        """Whether models were asked in more than one mode."""
         return len({answering.mode for answering in self.answerings if not answering.constant}) > 1
 
     def name(self, answering: AnsweringKey, *, model: bool = False) -> str:
-        """What to call a row: the prompt, then whatever else tells it from its neighbours.
+        """What to call a row: the prompt, then whatever else distinguishes it from other rows.
 
         `model` asks for the model's name too, where the suite was answered by more than one.
         """

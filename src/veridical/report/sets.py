@@ -1,4 +1,4 @@
-"""The list of sets for the page: every item beside every answer, compact enough for thousands of items."""
+"""The list of sets for the page: every item with every answer, compact enough for thousands of items."""
 
 from __future__ import annotations
 

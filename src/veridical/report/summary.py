@@ -15,8 +15,8 @@ COLUMN_FACTORS = ("group", "pair")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A measure over everything or in one slice; `note` tells what the slice is and its number of sets."""
+class SummaryColumn:
+    """A measure over everything or in one slice; `note` says what the slice is and its number of sets."""
 
     measure: str
     where: Slice
@@ -25,7 +25,9 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SummaryRow:
+    """One answering in a table: a measure for each column (None where it has none), and how many answers are not ok."""
+
     name: str
     reference: bool
     cells: tuple[Measure | None, ...]
@@ -37,9 +39,9 @@ class Summary:
     """One table; where a suite has groups, the second holds what is not read first."""
 
     title: str
-    columns: tuple[Column, ...]
-    models: tuple[tuple[str, tuple[Row, ...]], ...]
-    references: tuple[Row, ...]
+    columns: tuple[SummaryColumn, ...]
+    models: tuple[tuple[str, tuple[SummaryRow, ...]], ...]
+    references: tuple[SummaryRow, ...]
 
 
 def summaries(results: Results) -> list[Summary]:
@@ -53,11 +55,11 @@ def summaries(results: Results) -> list[Summary]:
     return [table for table in tables if table.columns]
 
 
-def _summary(results: Results, title: str, columns: Sequence[Column]) -> Summary:
-    def row(answering: AnsweringKey) -> Row:
+def _summary(results: Results, title: str, columns: Sequence[SummaryColumn]) -> Summary:
+    def row(answering: AnsweringKey) -> SummaryRow:
         name = results.name(answering, model=answering.reference)
         cells = tuple(_cell(results, answering, column.measure, column.where) for column in columns)
-        return Row(name, answering.reference, cells, not_ok(results.statuses(answering)))
+        return SummaryRow(name, answering.reference, cells, not_ok(results.statuses(answering)))
 
     return Summary(
         title,
@@ -67,7 +69,7 @@ def _summary(results: Results, title: str, columns: Sequence[Column]) -> Summary
     )
 
 
-def _columns(results: Results) -> list[Column]:
+def _columns(results: Results) -> list[SummaryColumn]:
     """Accuracy by group, then every other measure, over everything where it is given so."""
     found: dict[str, dict[Slice, None]] = {}
     for answering, name, where in results.index:
@@ -87,16 +89,18 @@ def _columns(results: Results) -> list[Column]:
     return columns
 
 
-def _column(results: Results, measure: str, where: Slice) -> Column:
+def _column(results: Results, measure: str, where: Slice) -> SummaryColumn:
     cells = (_cell(results, answering, measure, where) for answering in results.answers)
     counts = {cell.n_sets for cell in cells if cell}
     n = "n " + "–".join(f"{count:,}" for count in sorted({min(counts), max(counts)})) if counts else ""
     if not where:
-        return Column(measure, where, results.presentation.label(measure), n)
+        return SummaryColumn(measure, where, results.presentation.label(measure), n)
     value = spaced(str(next(iter(dict(where).values()))))
     if measure == "accuracy":
-        return Column(measure, where, value, ", ".join(filter(None, (results.presentation.groups.get(value, ""), n))))
-    return Column(measure, where, f"{results.presentation.label(measure)}, {value}", n)
+        return SummaryColumn(
+            measure, where, value, ", ".join(filter(None, (results.presentation.groups.get(value, ""), n)))
+        )
+    return SummaryColumn(measure, where, f"{results.presentation.label(measure)}, {value}", n)
 
 
 def _cell(results: Results, answering: AnsweringKey, measure: str, where: Slice) -> Measure | None:

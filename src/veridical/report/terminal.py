@@ -22,7 +22,7 @@ from veridical.errors import printable
 from veridical.items import Suite
 from veridical.judge.measure import Measure
 from veridical.report.answer_table import Column, grid, value_of
-from veridical.report.comparisons import AGREEMENT, Comparison, comparisons
+from veridical.report.comparisons import AGREEMENT, AnsweringComparison, comparisons
 from veridical.report.comparisons import columns as contrast_columns
 from veridical.report.plain import plain
 from veridical.report.presentation import presentation_of
@@ -101,7 +101,7 @@ def _contrasts(results: Results, width: int) -> Iterable[RenderableType]:
     if not rows:
         return
 
-    def texts(row: Comparison, *, interval: bool) -> list[str]:
+    def texts(row: AnsweringComparison, *, interval: bool) -> list[str]:
         measures = [row.cells[key].measure if key in row.cells else None for key, _ in keys]
         return [estimate(m) if interval else signed(value_of(m)) for m in measures]
 

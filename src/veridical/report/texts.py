@@ -80,7 +80,7 @@ STATUSES: Mapping[str, str] = {
 
 
 def estimate(measure: Measure | None) -> str:
-    """`.47 [.38, .57]`; differences carry their sign, and what two decimals do not tell apart has more."""
+    """`.47 [.38, .57]`; differences carry their sign, and more decimals where two do not distinguish the values."""
     if measure is None:
         return MISSING
     return f"{point(measure)} {interval(measure)}".rstrip()
@@ -115,10 +115,10 @@ def disagreement(measure: Measure | None) -> str:
         return ""
     if not is_difference(measure) or measure.adjusted:
         return ""
-    beside = measure.low > 0 or measure.high < 0
-    if beside == (measure.p <= 1 - measure.level + 1e-9):
+    excludes = measure.low > 0 or measure.high < 0
+    if excludes == (measure.p <= 1 - measure.level + 1e-9):
         return ""
-    where = "lies beside 0" if beside else "holds 0"
+    where = "excludes 0" if excludes else "includes 0"
     test, kind = _TESTS.get(measure.test or "", ("the test", "of another kind"))
     return (
         f"the interval ({measure.interval}) {where} and p is {p_value(measure.p)}: {test} is {kind}, the interval an "

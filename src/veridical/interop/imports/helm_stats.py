@@ -27,6 +27,7 @@ Key = tuple[str, int, str]
 
 
 def reported_of(stats: Sequence[Any]) -> list[Reported]:
+    """(metric, part, mean) of every statistic of one prompt; HELM's summaries over perturbations are left out."""
     found: list[Reported] = []
     for stat in stats:
         named = _stat_name(stat) if isinstance(stat, dict) and not _worst(stat) else None
@@ -50,15 +51,18 @@ def _stat_name(stat: Any) -> tuple[str, str] | None:
 
 
 def perturbation_of(value: Mapping[str, Any]) -> str:
+    """The name of the perturbation; empty where there is none."""
     found = value.get("perturbation")
     return str(found.get("name", "")) if isinstance(found, dict) else ""
 
 
 def part_of(split: str, perturbation: str) -> str:
+    """Split and perturbation as the name of a part."""
     return ", ".join(part for part in (split, perturbation) if part)
 
 
 def of_instances(entries: Sequence[Any]) -> dict[Key, dict[str, float]]:
+    """The means of every instance's statistics, by name, for each (instance, trial, perturbation)."""
     found: dict[Key, dict[str, float]] = {}
     for entry in entries:
         if not isinstance(entry, dict):

@@ -12,7 +12,7 @@ from rich.text import Text
 from veridical.items import Suite
 from veridical.judge.measure import Measure
 from veridical.readouts.answers import MODE as READOUT_MODE
-from veridical.report.answer_table import RULE, Column, Row, answer_table, estimates, value_of
+from veridical.report.answer_table import RULE, AnswerRow, Column, answer_table, estimates, value_of
 from veridical.report.results import AnsweringKey, Results
 from veridical.report.texts import interval, level, not_ok
 from veridical.suites.evidence.recovered import count_of, per_token, recovered_by_heading
@@ -80,14 +80,14 @@ def _by_category(results: Results, width: int) -> Iterable[RenderableType]:
             yield Text(f"Left out at this width: {', '.join(one.columns[fitting:])}.", style="dim")
 
 
-def _rows(results: Results) -> list[Row]:
+def _rows(results: Results) -> list[AnswerRow]:
     """Under each model and prompt, who answered and what was shown; below a rule, constant answers."""
-    rows: list[Row] = []
+    rows: list[AnswerRow] = []
     own = [answering for answering in (*results.answers, *results.references) if not answering.constant]
     for heading in dict.fromkeys(_heading(answering) for answering in own):
-        rows.append(Row(" · ".join(heading)))
-        rows += [Row(f"  {_name(answering)}", answering) for answering in own if _heading(answering) == heading]
-    constant = [Row(results.name(answering), answering) for answering in results.references if answering.constant]
+        rows.append(AnswerRow(" · ".join(heading)))
+        rows += [AnswerRow(f"  {_name(answering)}", answering) for answering in own if _heading(answering) == heading]
+    constant = [AnswerRow(results.name(answering), answering) for answering in results.references if answering.constant]
     return [*rows, RULE, *constant] if constant else rows
 
 
