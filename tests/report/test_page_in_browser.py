@@ -10,6 +10,7 @@ import pytest
 
 from tests.report.pages import HOSTILE, MANIFEST, SIZES, hostile_page
 from tests.report.synthetic import PROMPTS, Study, answer, frame_of, make_suite, measures_of, planted
+from veridical import Response, judge_responses
 from veridical.report.html import page
 
 
@@ -174,4 +175,34 @@ def test_two_thousand_items_stay_fast(browser: Any, tmp_path: Path) -> None:
     assert took < 1500  # three passes over 2,000 items, on a slow and busy machine
     opened.window.locator(".sets button").click()
     assert opened.count(".list > details") == 80
+    opened.window.close()
+
+
+def test_what_was_not_answered_is_neither_drawn_nor_counted_as_wrong(browser: Any, tmp_path: Path) -> None:
+    """Of three sets of group C one is right, one wrong and one cut off."""
+    suite = make_suite(verbs=3)
+    ambiguous = [item for item in suite.items if item.factors["group"] == "C"]
+    given = [("ok", "Unknown"), ("ok", "True"), ("truncated", None)]
+    answers = [
+        Response(suite=suite.name, item=item.id, model="mine", mode="generate", status=status, label=label)
+        for item, (status, label) in zip(ambiguous, given, strict=True)
+    ]
+    opened = Opened(browser, judge_responses(suite, answers).write(tmp_path))
+    choose(opened, "In group", "C")
+    found = {}
+    for show in ("all right", "any wrong", "any not ok"):
+        choose(opened, "Show", show)
+        found[show] = (shown(opened), opened.window.locator(".list .chip").last.get_attribute("class"))
+    assert found == {
+        "all right": ("1 of 6 sets", "chip right"),
+        "any wrong": ("1 of 6 sets", "chip wrong"),
+        "any not ok": ("1 of 6 sets", "chip not-ok"),
+    }
+    chip = opened.window.locator(".chip.not-ok").first
+    assert chip.inner_text() == "C truncated ?"
+    assert chip.evaluate("node => getComputedStyle(node).outlineStyle") == "dashed"
+    hatched = opened.window.locator("#chart-0-groups [stroke-dasharray='2,3']")
+    assert hatched.count() >= 1
+    assert "not ok" in opened.window.locator("#chart-0-groups").inner_text()
+    assert opened.complaints == []
     opened.window.close()
