@@ -148,6 +148,8 @@ class TaskWriter:
                 "sequences": None,
                 "unconditional": None,
                 "max_new_tokens": None,
+                "messages": None,
+                "continuations": None,
                 "contexts": list_column([answer.contexts for _, _, answer, _ in rows]),
             },
             schema=IMPORTED_REQUESTS,
