@@ -17,8 +17,9 @@ from veridical.files import writing as files
 from veridical.files.parquet_parts import add_part, read_parts
 from veridical.files.writing import json_bytes, replace
 from veridical.items import Item
-from veridical.models.protocol import ChoiceScore, GenerationSettings, Message, Outcome, Request, TokenSequence
+from veridical.models.protocol import ChoiceScore, GenerationSettings, Outcome, Request, TokenSequence
 from veridical.progress import Silent
+from veridical.prompts.template import Message
 from veridical.runs import store
 from veridical.runs.execute import execute, prepare
 from veridical.runs.plan import Wishes, plan

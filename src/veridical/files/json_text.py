@@ -21,11 +21,15 @@ Path = tuple[str | int, ...]
 
 
 class JSONContentError(ValueError):
-    """What is at fault and where: `path` holds keys and positions (from 0), outermost first."""
+    """What is at fault and where: `path` holds keys and positions (from 0), outermost first.
 
-    def __init__(self, reason: str, path: Path = ()) -> None:
+    `non_finite` is whether the fault is a NaN or an infinity, which JSON does not have.
+    """
+
+    def __init__(self, reason: str, path: Path = (), *, non_finite: bool = False) -> None:
         super().__init__(reason)
         self.path = path
+        self.non_finite = non_finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,7 @@ class _Refused:
     """Stands for a value that must not be there."""
 
     reason: str
+    non_finite: bool = False
 
 
 class _Repeated(dict[str, Any]):
@@ -118,7 +123,7 @@ def _faults(value: Any) -> Iterator[JSONContentError]:
         if len(path) > DEEPEST:
             yield JSONContentError("nested too deeply", path[:2])
         elif isinstance(found, _Refused):
-            yield JSONContentError(found.reason, path)
+            yield JSONContentError(found.reason, path, non_finite=found.non_finite)
         elif isinstance(found, str) and _half(found):
             yield JSONContentError("half of a character (a lone surrogate, \\ud800 to \\udfff)", path)
         elif isinstance(found, _Repeated):
@@ -132,7 +137,7 @@ def _faults(value: Any) -> Iterator[JSONContentError]:
 
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_object,
-    parse_constant=lambda name: _Refused(f"{name} is not a JSON number"),
+    parse_constant=lambda name: _Refused(f"{name} is not a JSON number", non_finite=True),
     parse_int=_integer,
     parse_float=_float,
 )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from veridical.items import Mode, digest
-from veridical.prompts.template import Context
+from veridical.prompts.template import Context, Message
 from veridical.status import Status
 
 if TYPE_CHECKING:
@@ -68,14 +68,6 @@ class TokenSequence:
     n_bytes: int = 0
     joined: bool = False
     segments: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One turn of a conversation, for models that render it themselves."""
-
-    role: str
-    content: str
 
 
 @dataclass(frozen=True, slots=True)

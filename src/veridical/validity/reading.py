@@ -135,7 +135,7 @@ def _json(path: Path) -> Raw:
         raise UserError(f"{path}, line {error.lineno}: no JSON: {error.msg} at column {error.colno}") from error
     except JSONContentError as error:
         where = f"{path}, {place(error.path)}" if error.path else f"{path}"
-        instead = "; write null where there is no score" if "not a JSON number" in str(error) else ""
+        instead = "; write null where there is no score" if error.non_finite else ""
         raise UserError(f"{where}: {error}{instead}") from error
     if isinstance(document, dict) and document and all(isinstance(column, list) for column in document.values()):
         lengths = {len(column) for column in document.values()}
