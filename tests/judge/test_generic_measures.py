@@ -192,9 +192,12 @@ def test_answers_that_share_a_key_come_in_their_order_of_appearance() -> None:
     assert list(keys) == [("b", "dap"), ("b", "cot"), ("a", "dap"), ("a", "cot")]
 
 
-def test_only_the_first_repeat_is_read() -> None:
+def test_only_the_first_repeat_is_read_but_for_accuracy_over_repeats() -> None:
     again = frame(PAIRS, dict.fromkeys(ANSWERS, "Unknown")).with_columns(repeat=pl.lit(1, pl.Int64))
-    assert judge(PAIRS, pl.concat([frame(PAIRS, ANSWERS), again])) == judge(PAIRS, frame(PAIRS, ANSWERS))
+    measures = judge(PAIRS, pl.concat([frame(PAIRS, ANSWERS), again]))
+    assert [m for m in measures if m.measure != "accuracy_over_repeats"] == judge(PAIRS, frame(PAIRS, ANSWERS))
+    # 4 of 8 right, then none: each item counts once.
+    assert get(measures, "accuracy_over_repeats").value == pytest.approx(2 / 8)
 
 
 def test_nothing_to_judge_gives_no_records() -> None:

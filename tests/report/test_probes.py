@@ -44,7 +44,7 @@ def test_texts_that_differ_are_told() -> None:
     assert found["greedy text, twice"][0] == "not the same"
     assert found["greedy text, alone or together"] == (
         "the same for 3 of 4 prompts",
-        "a text depends on what is generated beside it",
+        "a text depends on what is generated in the same batch",
     )
 
 

@@ -18,10 +18,14 @@ def turning_points(model: PreTrainedModel) -> tuple[int, ...]:
     found = {
         int(rope.get("original_max_position_embeddings") or getattr(config, "original_max_position_embeddings", 0) or 0)
         for rope in _rope_parameters(config)
-        # One list for both lengths (a GGUF file's own divisors) turns nothing.
-        if rope.get("rope_type") == "longrope" and rope.get("long_factor") != rope.get("short_factor")
+        if rope.get("rope_type") == "longrope" and not _same_for_all_lengths(rope)
     }
     return tuple(sorted(found))
+
+
+def _same_for_all_lengths(rope: dict[str, Any]) -> bool:
+    """Whether one list of factors is given for both lengths (a GGUF file's own divisors): then nothing changes."""
+    return rope.get("long_factor") is not None and rope["long_factor"] == rope.get("short_factor")
 
 
 def _rope_parameters(config: Any) -> Iterator[dict[str, Any]]:
