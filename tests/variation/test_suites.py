@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from tests.variation.planted import Planted, variants, varied
 from veridical.errors import UserError
+from veridical.installing import install_command
 from veridical.items import Grouping, Item, Suite
 from veridical.suites.evidence.surface import LABEL_WORD
 from veridical.suites.imperfective import rules
@@ -118,7 +120,7 @@ def test_count_nouns_are_told_from_masses(word: str, counts: bool) -> None:
 def test_without_the_inflector_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "lemminflect", None)
     is_count_noun.cache_clear()
-    with pytest.raises(UserError, match=r"lemminflect.*is missing: pip install 'veridical\[vary\]'"):
+    with pytest.raises(UserError, match=rf"lemminflect.*is missing: {re.escape(install_command('vary'))}"):
         is_count_noun("lighthouse")
 
 
