@@ -101,7 +101,7 @@ def read_only(monkeypatch):
     def refuse(path: Path, data: bytes) -> None:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
 
-    monkeypatch.setattr(files, "_write_through", refuse)
+    monkeypatch.setattr(files, "write_through", refuse)
 
 
 @pytest.mark.usefixtures("read_only")

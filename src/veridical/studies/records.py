@@ -13,9 +13,14 @@ from veridical.judge.measure import Measure
 STRUCTS = ("slice", "statuses", "against")
 
 
+OPTIONAL = ("reason", "withheld", "tied", "test", "adjusted")
+"""Fields that a stored record has only where they say something; every other field is always there."""
+
+
 def records_json(measures: Iterable[Measure]) -> list[dict[str, object]]:
     """Measures as they stand in `measures.json` and in what `--json` prints."""
-    return [measure.model_dump(mode="json") for measure in measures]
+    records = [measure.model_dump(mode="json") for measure in measures]
+    return [{key: value for key, value in one.items() if key not in OPTIONAL or value is not None} for one in records]
 
 
 def write_measures(folder: Path, measures: Iterable[Measure]) -> Path:
@@ -33,7 +38,7 @@ def measures_frame(measures: Sequence[Measure]) -> pl.DataFrame:
     rows = records_json(measures)
     columns: dict[str, pl.Series] = {}
     for name in Measure.model_fields:
-        values = [row[name] for row in rows]
+        values = [row.get(name) for row in rows]
         if name in STRUCTS:
             columns[name] = _struct(name, values)
         else:
@@ -47,6 +52,7 @@ _DTYPES: dict[str, pl.DataType] = {
     "n_sets": pl.Int64(),
     "n_items": pl.Int64(),
     "paired": pl.Boolean(),
+    "tied": pl.List(pl.Float64()),
 }
 
 
