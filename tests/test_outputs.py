@@ -44,7 +44,9 @@ def _socket(path: Path) -> None:
 
 @pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
 @pytest.mark.parametrize(
-    ("make", "told"), [(Path.mkdir, "a folder"), (_fifo, "a named pipe"), (_socket, "a socket")], ids=str
+    ("make", "told"),
+    [(Path.mkdir, "a folder"), (_fifo, "a named pipe"), (_socket, "a socket")],
+    ids=["folder", "fifo", "socket"],
 )
 @pytest.mark.parametrize("linked", [False, True])
 def test_what_is_no_regular_file_is_left_as_it_is(
