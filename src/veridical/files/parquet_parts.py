@@ -1,16 +1,28 @@
-"""Parquet files: whole ones, and folders of uniquely named parts that many writers may add to."""
+"""Parquet files: whole ones, and folders of uniquely named parts that many writers may add to.
+
+A part's name ends in the first digits of its SHA-256, so that a part proves itself without any list.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import re
 import time
 import uuid
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
 import polars as pl
 
 from veridical.errors import UserError
+from veridical.files import checksum
 from veridical.files.writing import make_folder, put_if_absent, sync_folder, temporary_for, write_through
+
+_DIGITS = 16
+_PROVING = re.compile(rf"\d{{20}}-[0-9a-f]{{8}}-([0-9a-f]{{{_DIGITS}}})\.parquet")
+_ASIDE = (KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError)
 
 
 def parquet_bytes(frame: pl.DataFrame) -> bytes:
@@ -20,22 +32,65 @@ def parquet_bytes(frame: pl.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
-def add_part(folder: Path, frame: pl.DataFrame) -> Path:
-    """Add a uniquely named part to a folder of parts: never over another, whole or not at all."""
+def add_part(folder: Path, frame: pl.DataFrame) -> tuple[Path, str]:
+    """Add a uniquely named part to a folder of parts: never over another, whole or not at all.
+
+    Gives its path and the SHA-256 of its bytes.
+    """
     make_folder(folder)
     data = parquet_bytes(frame)
-    path = folder / f"{time.time_ns():020d}-{uuid.uuid4().hex[:8]}.parquet"
+    digest = checksum.of_bytes(data)
+    path = folder / f"{time.time_ns():020d}-{uuid.uuid4().hex[:8]}-{digest[:_DIGITS]}.parquet"
     with temporary_for(path) as temporary:
         write_through(temporary, data)
         put_if_absent(temporary, path)
         sync_folder(folder)
-    return path
+    return path, digest
 
 
-def read_parts(folder: Path, schema: pl.Schema) -> pl.DataFrame:
-    """All parts of a folder, oldest first. What a killed writer left behind has no part's name."""
-    parts = sorted(p for p in folder.glob("*.parquet") if not p.name.startswith("."))
-    return pl.concat([pl.DataFrame(schema=schema), *(read_part(part, schema) for part in parts)])
+def name_proves(name: str, sha256: str) -> bool:
+    """Whether a file's name is that of a part with this checksum."""
+    found = _PROVING.fullmatch(name)
+    return found is not None and sha256.startswith(found[1])
+
+
+def names_in(folder: Path, ending: str = ".parquet") -> list[str]:
+    """The names in a folder that have an ending, sorted (parts: oldest first); none where there is no folder.
+
+    What a killed writer left behind begins with a dot. Raises OSError where the folder cannot be read.
+    """
+    try:
+        names = [path.name for path in folder.iterdir()]
+    except FileNotFoundError:
+        return []
+    return sorted(name for name in names if name.endswith(ending) and not name.startswith("."))
+
+
+def parse_parquet(data: bytes, schema: pl.Schema) -> pl.DataFrame:
+    """Parquet bytes with these columns. Raises ValueError, with one line of text, where they are not that."""
+    try:
+        with _without_panic_messages():
+            frame = pl.read_parquet(data, columns=list(schema))
+            return frame.select(pl.col(name).cast(kind) for name, kind in schema.items())
+    except _ASIDE:
+        raise
+    except BaseException as error:  # Polars' panics are no Exception
+        lines = str(error).splitlines()
+        raise ValueError(lines[0][:200] if lines else type(error).__name__) from error
+
+
+@contextlib.contextmanager
+def _without_panic_messages() -> Iterator[None]:
+    """Rust writes of a panic to the process's standard error before Python hears of it."""
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 ASKED_AGAIN = "move that file away and run again: its questions are asked again"
@@ -44,8 +99,8 @@ ASKED_AGAIN = "move that file away and run again: its questions are asked again"
 def read_part(path: Path, schema: pl.Schema, remedy: str = ASKED_AGAIN) -> pl.DataFrame:
     """One Parquet file with these columns. Raises UserError naming the file, and `remedy`, where it is not one."""
     try:
-        frame = pl.read_parquet(path.read_bytes(), columns=list(schema))
-        return frame.select(pl.col(name).cast(kind) for name, kind in schema.items())
-    except (OSError, pl.exceptions.PolarsError) as error:
-        reason = str(error).splitlines()[0]
-        raise UserError(f"cannot read {path}: {reason}; {remedy}") from error
+        return parse_parquet(path.read_bytes(), schema)
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise UserError(f"{path} is damaged: {error}; {remedy}") from error

@@ -10,6 +10,7 @@ import errno
 import json
 import os
 import re
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -76,6 +77,7 @@ def temporary_for(path: Path) -> Iterator[Path]:
 def write_through(path: Path, data: bytes) -> None:
     """Write a new file and wait until it has reached the disk."""
     with path.open("xb") as file:
+        _lock(file.fileno())  # so that `clear_temporary` sees that its writer lives
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
@@ -92,12 +94,13 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def replace(path: Path, data: bytes) -> None:
+def replace(path: Path, data: bytes, *, follow: bool = True) -> None:
     """Write a file whole, over an older one of its name; a link is followed to the file that it leads to.
 
-    Raises UserError where the disk refuses, and where the path exists and is not a regular file.
+    Without `follow` a link is replaced, and what it leads to stays as it is: for files in folders of ours, whose names
+    nobody gave. Raises UserError where the disk refuses, and where the path exists and is not a regular file.
     """
-    path = regular_target(path)
+    path = regular_target(path) if follow or not path.is_symlink() else path
     with temporary_for(path) as temporary:
         write_through(temporary, data)
         temporary.replace(path)
@@ -117,6 +120,48 @@ def make_folder(path: Path) -> list[Path]:
     except OSError as error:
         raise unwritable(path, error) from error
     return missing
+
+
+_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{8}\.tmp")
+_STILL_WRITTEN = 2.0
+"""Seconds after its last change for which a temporary file is left alone whatever its lock says."""
+
+
+def clear_temporary(folder: Path) -> list[Path]:
+    """Remove the temporary files that killed writers left in a folder; gives those removed.
+
+    A writer at work holds a lock on its file. Where the file system has no locks, nothing is removed.
+    """
+    removed = []
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if _TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink() and _abandoned(path):
+            with contextlib.suppress(OSError):
+                path.unlink()
+                removed.append(path)
+    return removed
+
+
+def _abandoned(path: Path) -> bool:
+    try:
+        if time.time() - path.stat().st_mtime < _STILL_WRITTEN:
+            return False
+        with path.open("rb") as file:
+            return _lock(file.fileno())
+    except OSError:
+        return False
+
+
+def _lock(descriptor: int) -> bool:
+    """Lock an open file until it is closed; whether that was possible."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 @contextlib.contextmanager

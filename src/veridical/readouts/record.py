@@ -85,6 +85,8 @@ class ReadoutRecord(Frozen):
     nested: Finite | None = None
     selectivity: Selectivity | None = None
     representation: tuple[Representation, ...] = ()
+    draws_sha256: str = ""
+    """Checksum of the file in the study's `nulls` that holds the draws."""
 
     @property
     def null_text(self) -> str:

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from veridical.errors import UserError
-from veridical.files.writing import make_folder, replace, slug
+from veridical.files.writing import slug
 from veridical.items import digest
+from veridical.runs.parts import checked, editing
 
 SCHEMA = "veridical.hidden/1"
 PENULTIMATE = -2
@@ -27,11 +28,12 @@ class StatesKey:
     prompt: str
     input: str
 
-    def path(self, run: Path) -> Path:
-        """The file in a run's folder that holds these states."""
+    @property
+    def part(self) -> str:
+        """The part of a run that holds these states, by its path in the run's folder."""
         # The digest distinguishes names that look alike as parts of a file's name.
         names = [self.suite, self.prompt, self.input]
-        return run / "hidden" / f"{'.'.join(slug(name) for name in names)}.{digest(names, 8)}.safetensors"
+        return f"hidden/{'.'.join(slug(name) for name in names)}.{digest(names, 8)}.safetensors"
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +70,10 @@ def resolve_layers(layers: Sequence[int], n_blocks: int) -> tuple[int, ...]:
     return tuple(sorted({layer % (n_blocks + 1) for layer in layers}))
 
 
-def write_hidden(run: Path, asked: StatesKey, hidden: Hidden) -> Path:
+def write_hidden(run: Path, asked: StatesKey, hidden: Hidden) -> None:
     """Write the states of one suite, prompt and input, whole, over those that were there."""
     from safetensors.numpy import save
 
-    path = asked.path(run)
-    make_folder(path.parent)
     metadata = {
         "schema": SCHEMA,
         "suite": asked.suite,
@@ -83,17 +83,17 @@ def write_hidden(run: Path, asked: StatesKey, hidden: Hidden) -> Path:
         "layers": json.dumps(hidden.layers),
         "items": json.dumps(hidden.items),
     }
-    replace(path, save({"states": np.ascontiguousarray(hidden.states)}, metadata))
-    return path
+    with editing(run) as edit:
+        edit.put(asked.part, save({"states": np.ascontiguousarray(hidden.states)}, metadata), len(hidden.items))
 
 
 def read_hidden(run: Path, asked: StatesKey) -> Hidden | None:
     """The states of one suite, prompt and input; None where none are stored.
 
-    Raises UserError for a file that is not one of these.
+    Raises UserError where they were stored and are missing or damaged, and for a file that is not one of these.
     """
-    path = asked.path(run)
-    if not path.is_file():
+    path = checked(run, asked.part)
+    if path is None:
         return None
     from safetensors import SafetensorError, safe_open
 

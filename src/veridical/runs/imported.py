@@ -11,10 +11,10 @@ from pathlib import Path
 
 import polars as pl
 
-from veridical.files.parquet_parts import read_part, read_parts
 from veridical.items import Suite
 from veridical.judge.answers import TIE
 from veridical.judge.frame import SCHEMA
+from veridical.runs.parts import read_table, read_tables
 from veridical.runs.provenance import ANSWERS, LIKELIHOODS, HarnessTask, Imported
 from veridical.runs.store import REQUESTS, RESPONSES
 from veridical.status import Status
@@ -51,7 +51,7 @@ def imported_frame(
 ) -> pl.DataFrame:
     """The answers in the columns of `veridical.judge.frame.SCHEMA`, by column. `asks` are those of `read_asks`."""
     tasks = {task.suite: task for task in imported.tasks}
-    answers = read_parts(folder / "responses", IMPORTED_RESPONSES)
+    answers = read_tables(folder, "responses", IMPORTED_RESPONSES)
     joined = _side_by_side(asks.drop("notes", "joined"), answers).lazy()
     del answers
     parts = [pl.DataFrame(schema=SCHEMA)]
@@ -75,7 +75,7 @@ def _side_by_side(asks: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
 
 def read_harness_scores(folder: Path) -> pl.DataFrame:
     """Every score that the harness gave, in the columns of `SCORES`."""
-    return read_part(folder / SCORES_NAME, SCORES, "import the log again")
+    return read_table(folder, SCORES_NAME, SCORES)
 
 
 def _harness_scores(folder: Path, suite: str, metric: str) -> pl.DataFrame:

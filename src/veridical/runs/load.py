@@ -12,7 +12,6 @@ from typing import Any
 import polars as pl
 
 from veridical.errors import UserError
-from veridical.files.parquet_parts import read_parts
 from veridical.files.writing import check_path
 from veridical.items import FULL, Item, Suite
 from veridical.judge.answers import Reading, read_scores, read_text
@@ -21,9 +20,11 @@ from veridical.models.protocol import THINKING_OPEN, ChoiceScore
 from veridical.readouts.record import StoredReadout
 from veridical.runs.imported import imported_frame
 from veridical.runs.manifest import NAME, Manifest, SuiteEntry, is_run, read_manifest
+from veridical.runs.parts import checked, read_tables
 from veridical.runs.plan import MODES
 from veridical.runs.provenance import UNKNOWN
 from veridical.runs.readouts import read_readouts
+from veridical.runs.references import check_references
 from veridical.runs.reruns import rerun_names
 from veridical.runs.store import (
     ASKS,
@@ -59,6 +60,7 @@ class Run:
         if self.manifest.imported is not None:
             judged = {task.suite for task in self.manifest.imported.tasks if task.judged_by}
             heads = {name: head for name, head in read_heads(self.path).items() if name in judged}
+            checked(self.path, ITEMS_NAME)  # it is read again, by column, whenever an item is asked for
             return read_stored_suites(self.path / ITEMS_NAME, heads)
         return read_suites(self.path)
 
@@ -66,7 +68,7 @@ class Run:
     def asks(self) -> pl.DataFrame:
         """What was asked (`veridical.runs.store.read_asks`)."""
         if self.manifest.imported is not None:  # written once, each ask once
-            return read_parts(self.path / "requests", ASKS)
+            return read_tables(self.path, "requests", ASKS)
         return read_asks(self.path)
 
     @cached_property
@@ -207,6 +209,8 @@ def open_runs(paths: Sequence[Path]) -> list[Run]:
                 f"asked; the same 'veridical run' with --out {run.path.parent} asks again"
             )
         check_items(run.path, run.asks)
+        if run.asked:
+            check_references(run.path, run.manifest, run.asks)
     return runs
 
 

@@ -14,11 +14,14 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from veridical.errors import UserError
+from veridical.files import checksum
 from veridical.files.writing import json_bytes, replace
 from veridical.items import Frozen
 from veridical.runs.provenance import Imported
 
-SCHEMA = "veridical.run/1"
+SCHEMA = "veridical.run/2"
+UNSEALED = "veridical.run/1"
+"""The schema of 0.1.0, whose manifests list no parts."""
 NAME = "manifest.json"
 PACKAGES = ("veridical", "numpy", "scipy", "polars", "torch", "transformers", "tokenizers", "gguf")
 
@@ -79,8 +82,25 @@ class RunSettings(Frozen):
     max_new_tokens: int | None = None
 
 
+class Part(Frozen):
+    """A file of a run that its manifest lists: `path` relative to the run, with `/`; None for `rows` of no table.
+
+    `before` is the checksum of the file that this one is taking the place of, while it does: one of the two is there.
+    """
+
+    path: str
+    rows: int | None
+    sha256: str
+    before: str = ""
+
+
 class Manifest(Frozen):
-    """The content of `manifest.json`: model, suites, settings, calls, and where an imported run came from."""
+    """The content of `manifest.json`: model, suites, settings, calls, and where an imported run came from.
+
+    `parts` lists the files that the run consists of (`veridical.runs.parts`); None for a run of 0.1.0, which is not
+    sealed. `sealed_later` says that they were listed by a later version than the one that wrote them. `lost` are parts
+    that had gone when a later call went on with the run.
+    """
 
     schema_: str = Field(default=SCHEMA, alias="schema")
     created: str
@@ -90,6 +110,9 @@ class Manifest(Frozen):
     calls: tuple[Call, ...] = ()
     notes: Mapping[str, int] = Field(default_factory=dict)
     imported: Imported | None = None
+    parts: tuple[Part, ...] | None = None
+    sealed_later: bool = False
+    lost: tuple[Part, ...] = ()
 
 
 def now() -> str:
@@ -117,20 +140,34 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest of a run folder. Raises UserError where the folder is none, or is of a newer schema."""
     path = folder / NAME
     try:
-        document: Any = json.loads(path.read_text(encoding="utf-8"))
+        document: Any = json.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError) as error:
         raise UserError(f"{folder} is not a run folder: it has no {NAME}") from error
-    except (OSError, ValueError) as error:
-        raise UserError(f"cannot read {path}: {error}") from error
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path} is damaged: it is not JSON; {_RESTORE}") from error
     found = document.get("schema") if isinstance(document, dict) else None
-    if found != SCHEMA:
+    if found not in (SCHEMA, UNSEALED):
         raise _wrong_schema(path, found)
+    sealed = found == SCHEMA or "seal" in document
+    if sealed and document.pop("seal", None) != _seal(document):
+        raise UserError(f"{path} is damaged, or was edited: its content does not have its checksum; {_RESTORE}")
     try:
         return Manifest.model_validate(document)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
         raise UserError(f"{path}: field {field!r}: {first['msg']}") from error
+
+
+_RESTORE = "put a copy of the file in its place, or run (or import) again with another --out"
+
+
+def _seal(document: Mapping[str, Any]) -> str:
+    """The checksum of a manifest: of its fields, whatever their order and the space between them."""
+    text = json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return checksum.of_bytes(text.encode("utf-8", errors="surrogatepass"))
 
 
 def _wrong_schema(path: Path, found: object) -> UserError:
@@ -146,7 +183,8 @@ def _wrong_schema(path: Path, found: object) -> UserError:
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Write the manifest, replacing the file as a whole. Raises UserError where it cannot be written."""
-    replace(folder / NAME, json_bytes(manifest.model_dump(mode="json", by_alias=True)))
+    document = manifest.model_dump(mode="json", by_alias=True)
+    replace(folder / NAME, json_bytes({**document, "seal": _seal(document)}), follow=False)
 
 
 def check_suites(folder: Path, stored: Manifest, suites: Iterable[SuiteEntry]) -> None:

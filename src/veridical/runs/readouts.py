@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,12 @@ import polars as pl
 from pydantic import ValidationError
 
 from veridical.errors import UserError
-from veridical.files.parquet_parts import parquet_bytes, read_part
+from veridical.files import checksum
 from veridical.files.writing import json_bytes, make_folder, replace, slug
 from veridical.items import digest
 from veridical.judge.frame import LENGTHS, SCHEMA
 from veridical.readouts.record import ReadoutRecord, Representation, StoredReadout
+from veridical.runs.parts import checked, editing, names, read_table
 
 FOLDER = "readouts"
 COSINES = pl.Schema({"item": pl.String(), "layer": pl.Int64(), "cosine": pl.Float64()})
@@ -36,29 +38,33 @@ def _stem(suite: str, prompt: str) -> str:
 
 def write_readout(run: Path, stored: StoredReadout, draws: Draws) -> None:
     """Write answers, record and draws, over those of an earlier readout of the suite and prompt."""
-    folder, nulls = run / FOLDER, run.parent / "nulls"
-    make_folder(folder)
+    nulls = run.parent / "nulls"
     make_folder(nulls)
     stem = _stem(stored.record.suite, stored.record.prompt)
-    # An earlier record goes first and the new one comes last: a readout counts as there once its record is.
-    (folder / f"{stem}.json").unlink(missing_ok=True)
     buffer = io.BytesIO()
     arrays: dict[str, Any] = dict(draws)
     np.savez_compressed(buffer, **arrays)
-    replace(nulls / f"{run.name}.{stem}.npz", buffer.getvalue())
-    replace(folder / f"{stem}.parquet", parquet_bytes(stored.answers))
-    replace(folder / f"{stem}.json", json_bytes(stored.record.model_dump(mode="json")))
+    record = stored.record.model_copy(update={"draws_sha256": checksum.of_bytes(buffer.getvalue())})
+    with editing(run) as edit:
+        # An earlier record goes first and the new one comes last: a readout counts as there once its record is.
+        edit.remove(f"{FOLDER}/{stem}.json")
+        replace(nulls / f"{run.name}.{stem}.npz", buffer.getvalue(), follow=False)
+        edit.put_table(f"{FOLDER}/{stem}.parquet", stored.answers)
+        edit.put(f"{FOLDER}/{stem}.json", json_bytes(record.model_dump(mode="json")))
 
 
 def read_readouts(run: Path, name: str) -> tuple[StoredReadout, ...]:
     """The readouts of a run, whose model goes by `name`. Raises UserError for a file that cannot be read."""
     found = []
-    for path in sorted((run / FOLDER).glob("*.json")):
+    for name_of in names(run, FOLDER, ".json"):
+        path = checked(run, name_of)
+        if path is None:
+            continue
         try:
             record = ReadoutRecord.model_validate_json(path.read_bytes())
         except (OSError, ValidationError) as error:
             raise UserError(f"cannot read {path}: {str(error).splitlines()[0]}; {_AGAIN}") from error
-        answers = read_part(path.with_suffix(".parquet"), _STORED, _AGAIN)
+        answers = read_table(run, name_of.removesuffix(".json") + ".parquet", _STORED)
         whole = pl.concat([pl.DataFrame(schema=SCHEMA), answers.with_columns(model=pl.lit(name))], how="diagonal")
         found.append(StoredReadout(record, whole))
     return tuple(found)
@@ -70,41 +76,48 @@ def read_draws(run: Path, record: ReadoutRecord) -> dict[str, npt.NDArray[np.flo
     if not path.is_file():
         return {}
     try:
+        if record.draws_sha256 and checksum.of_file(path) != record.draws_sha256:
+            raise UserError(f"{path} is damaged, or of another readout: {_AGAIN}")
         with np.load(path, allow_pickle=False) as file:
             return {name: np.asarray(file[name], dtype=np.float64) for name in file.files}
-    except (OSError, ValueError, EOFError, BadZipFile) as error:
+    except (OSError, ValueError, EOFError, BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
         raise UserError(f"cannot read {path}: {error or type(error).__name__}; {_AGAIN}") from error
 
 
 def add_representation(run: Path, suite: str, prompt: str, found: Sequence[Representation]) -> None:
     """Put the comparison of phrases into the record of a stored readout."""
-    path = run / FOLDER / f"{_stem(suite, prompt)}.json"
-    record = ReadoutRecord.model_validate_json(path.read_bytes())
-    replace(path, json_bytes(record.model_copy(update={"representation": tuple(found)}).model_dump(mode="json")))
+    name = f"{FOLDER}/{_stem(suite, prompt)}.json"
+    with editing(run) as edit:
+        path = checked(run, name)
+        if path is None:
+            raise UserError(f"{run / name} is missing; run 'veridical readout' again")
+        record = ReadoutRecord.model_validate_json(path.read_bytes())
+        record = record.model_copy(update={"representation": tuple(found)})
+        edit.put(name, json_bytes(record.model_dump(mode="json")))
 
 
-def phrases_path(run: Path, suite: str) -> Path:
-    """Where the cosines of a suite's phrases are kept: one row an item and layer."""
-    return run / FOLDER / f"{slug(suite)}.{digest(suite, 8)}.phrases.parquet"
+def phrases_part(suite: str) -> str:
+    """The part of a run that keeps the cosines of a suite's phrases: one row an item and layer."""
+    return f"{FOLDER}/{slug(suite)}.{digest(suite, 8)}.phrases.parquet"
 
 
-def write_cosines(path: Path, items: Sequence[str], values: npt.NDArray[np.float64]) -> None:
-    """Keep `values` [items, layers]."""
-    make_folder(path.parent)
+def write_cosines(run: Path, suite: str, items: Sequence[str], values: npt.NDArray[np.float64]) -> None:
+    """Keep `values` [items, layers] of a suite's phrases."""
     layers = range(values.shape[1])
     rows = [
         (item, layer, float(value))
         for item, row in zip(items, values, strict=True)
         for layer, value in zip(layers, row, strict=True)
     ]
-    replace(path, parquet_bytes(pl.DataFrame(rows, schema=COSINES, orient="row")))
+    with editing(run) as edit:
+        edit.put_table(phrases_part(suite), pl.DataFrame(rows, schema=COSINES, orient="row"))
 
 
-def read_cosines(path: Path, items: Sequence[str]) -> npt.NDArray[np.float64] | None:
+def read_cosines(run: Path, suite: str, items: Sequence[str]) -> npt.NDArray[np.float64] | None:
     """The cosines of these items, [items, layers]; None where one is not stored."""
-    if not path.is_file():
+    if checked(run, phrases_part(suite)) is None:
         return None
-    wide = read_part(path, COSINES, _AGAIN).pivot("layer", index="item", values="cosine")
+    wide = read_table(run, phrases_part(suite), COSINES).pivot("layer", index="item", values="cosine")
     place = {item: row for row, item in enumerate(wide["item"])}
     if not set(items) <= set(place):
         return None

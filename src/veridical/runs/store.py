@@ -1,7 +1,8 @@
 """A run on disk: what was asked, and what came back.
 
-A run folder is only added to. Its parts have unique names and are whole or absent, so a run survives SIGKILL,
-and two processes may answer into one folder. Errors are never stored: a resumed run asks them again.
+A run folder is only added to. Its parts have unique names, are whole or absent, and are listed in the manifest with
+their checksums (`veridical.runs.parts`), so a run survives SIGKILL, and two processes may answer into one folder.
+Errors are never stored: a resumed run asks them again.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from typing import Any
 import polars as pl
 
 from veridical.errors import UserError
-from veridical.files.parquet_parts import add_part, parquet_bytes, read_part, read_parts
-from veridical.files.writing import locked, make_folder, replace
+from veridical.files.writing import make_folder
 from veridical.items import Suite
 from veridical.limits import narrow
 from veridical.models.protocol import ChoiceScore, Outcome, Request, TokenSequence
-from veridical.runs.manifest import Manifest, extended, is_run, read_manifest, write_manifest
+from veridical.runs.manifest import Manifest, Part, extended
+from veridical.runs.parts import Editing, checked, editing, read_table, read_tables
 from veridical.runs.plan import Ask, Plan
 from veridical.status import Status
 
@@ -104,8 +105,8 @@ ASK = ("suite", "item", "input", "prompt", "order", "mode", "repeat")
 class RunStore:
     """A run folder open for answers.
 
-    Opening one writes or extends its manifest and items. Raises UserError where the folder is another run's,
-    or cannot be written.
+    Opening one writes or extends its manifest and items, and takes parts that were lost off the list: `lost` are
+    those. Raises UserError where the folder is another run's, or cannot be written.
     """
 
     def __init__(self, path: Path, manifest: Manifest, plans: Sequence[Plan]) -> None:
@@ -113,27 +114,30 @@ class RunStore:
         self._buffer: list[dict[str, Any]] = []
         self._flushed = time.monotonic()
         make_folder(path)
-        with locked(path):
-            self.manifest = extended(path, read_manifest(path), manifest) if is_run(path) else manifest
-            write_manifest(path, self.manifest)
-            _extend_items(path, plans)
+        with editing(path, manifest) as edit:
+            merged = extended(path, edit.manifest, manifest)
+            edit.change(**{name: getattr(merged, name) for name in ("suites", "settings", "calls", "model")})
+            self.lost: tuple[Part, ...] = edit.repair()
+            edit.save()
+            _extend_items(edit, plans)
 
     def answered(self) -> set[str]:
         """The keys that have a stored answer."""
-        return set(read_parts(self.path / "responses", pl.Schema({"key": pl.String()}))["key"])
+        return set(read_tables(self.path, "responses", pl.Schema({"key": pl.String()}))["key"])
 
     def add_requests(self, requests: Iterable[tuple[Ask, Request, str]]) -> None:
         """Record which ask put which request under which key, where that is not recorded yet."""
         recorded = set(read_asks(self.path).select("key", *ASK).iter_rows())
         rows: list[dict[str, Any]] = []
-        for ask, request, key in requests:
-            if (key, *(getattr(ask, name) for name in ASK)) not in recorded:
-                rows.append(_request_row(ask, request, key))
-            if len(rows) == FLUSH_ANSWERS:
-                add_part(self.path / "requests", pl.DataFrame(rows, schema=REQUESTS))
-                rows = []
-        if rows:
-            add_part(self.path / "requests", pl.DataFrame(rows, schema=REQUESTS))
+        with editing(self.path) as edit:
+            for ask, request, key in requests:
+                if (key, *(getattr(ask, name) for name in ASK)) not in recorded:
+                    rows.append(_request_row(ask, request, key))
+                if len(rows) == FLUSH_ANSWERS:
+                    edit.add("requests", pl.DataFrame(rows, schema=REQUESTS))
+                    rows = []
+            if rows:
+                edit.add("requests", pl.DataFrame(rows, schema=REQUESTS))
 
     def add(self, key: str, outcome: Outcome) -> None:
         """Keep an answer; it is on disk after the next flush. An error is not an answer."""
@@ -146,7 +150,8 @@ class RunStore:
     def flush(self) -> None:
         """Write the answers kept so far to disk as one part."""
         if self._buffer:
-            add_part(self.path / "responses", pl.DataFrame(self._buffer, schema=RESPONSES))
+            with editing(self.path) as edit:
+                edit.add("responses", pl.DataFrame(self._buffer, schema=RESPONSES))
             self._buffer = []
         self._flushed = time.monotonic()
 
@@ -155,10 +160,8 @@ class RunStore:
 
         What libraries warned of is added to the warnings that are there.
         """
-        with locked(self.path):
-            stored = read_manifest(self.path)
-            self.manifest = stored.model_copy(update={"notes": dict(notes), "model": stored.model.heard(warnings)})
-            write_manifest(self.path, self.manifest)
+        with editing(self.path) as edit:
+            edit.change(notes=dict(notes), model=edit.manifest.model.heard(warnings))
 
 
 def _sequence_rows(sequences: Iterable[TokenSequence]) -> list[dict[str, Any]]:
@@ -180,22 +183,27 @@ def _request_row(ask: Ask, request: Request, key: str) -> dict[str, Any]:
     }
 
 
-def _extend_items(path: Path, plans: Sequence[Plan]) -> None:
+def _extend_items(edit: Editing, plans: Sequence[Plan]) -> None:
     """Write the items as asked: those of earlier calls and of these plans together."""
-    stored = read_suites(path) if (path / ITEMS_NAME).is_file() else {}
+    stored = read_suites(edit.run) if has_items(edit.run) else {}
     suites = dict(stored)
     for plan in plans:
         asked = {ask.item for ask in plan.asks}
         earlier = stored.get(plan.suite.name)
         suites[plan.suite.name] = narrow(plan.suite, asked | set(earlier.by_id if earlier else ()))
     if suites != stored:
-        replace(path / ITEMS_NAME, parquet_bytes(_items_frame(suites.values())))
+        edit.put_table(ITEMS_NAME, _items_frame(suites.values()))
+
+
+def has_items(path: Path) -> bool:
+    """Whether a run holds items. Raises UserError where they were there, and are missing or damaged now."""
+    return checked(path, ITEMS_NAME) is not None
 
 
 def lacking_suites(path: Path, asks: pl.DataFrame | None = None) -> set[str]:
     """The suites of which a run stores questions and not the items: its items.parquet is gone, or an older one."""
-    asked = set((read_asks(path) if asks is None else asks)["suite"])
-    return asked - set(read_heads(path)) if (path / ITEMS_NAME).is_file() else asked
+    asked = set((read_asks(path, without_missing=True) if asks is None else asks)["suite"])
+    return asked - set(read_heads(path)) if (path / ITEMS_NAME).exists() else asked
 
 
 def check_items(path: Path, asks: pl.DataFrame | None = None) -> None:
@@ -215,14 +223,17 @@ def restore_items(path: Path, plans: Sequence[Plan]) -> None:
         check_items(path)
     if not lacking:
         return
-    asks = read_asks(path)
-    with locked(path):
-        suites = read_suites(path) if (path / ITEMS_NAME).is_file() else {}
+    asks = read_asks(path, without_missing=True)
+    with editing(path) as edit:
+        if not (path / ITEMS_NAME).exists():
+            edit.forget([ITEMS_NAME])
+            edit.save()
+        suites = read_suites(path) if has_items(path) else {}
         for name in lacking:
             suites[name] = narrow(planned[name], asks.filter(suite=name)["item"])
-        order = [entry.name for entry in read_manifest(path).suites]
+        order = [entry.name for entry in edit.manifest.suites]
         ordered = (suites[name] for name in sorted(suites, key=order.index))
-        replace(path / ITEMS_NAME, parquet_bytes(_items_frame(ordered)))
+        edit.put_table(ITEMS_NAME, _items_frame(ordered))
 
 
 def _items_frame(suites: Iterable[Suite]) -> pl.DataFrame:
@@ -233,23 +244,15 @@ def _items_frame(suites: Iterable[Suite]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=ITEMS, orient="row")
 
 
-def _stored_items(path: Path) -> pl.DataFrame:
-    remedy = "delete it, then run all suites of this run again, in one call, with the same --out; answers are kept"
-    return read_part(path / ITEMS_NAME, ITEMS, remedy)
-
-
 def read_heads(path: Path) -> dict[str, str]:
     """The suites of a run without their items, in JSON, by name."""
-    try:
-        found = pl.scan_parquet(path / ITEMS_NAME, glob=False).filter(kind="suite").select("suite", "json").collect()
-    except (OSError, pl.exceptions.PolarsError):
-        found = _stored_items(path).filter(kind="suite").select("suite", "json")  # says what is wrong with the file
-    return dict(found.iter_rows())
+    found = read_table(path, ITEMS_NAME, pl.Schema({"suite": pl.String(), "kind": pl.String(), "json": pl.String()}))
+    return dict(found.filter(kind="suite").select("suite", "json").iter_rows())
 
 
 def read_suites(path: Path) -> dict[str, Suite]:
     """The suites of a run by name, narrowed to the items that were asked."""
-    frame = _stored_items(path)
+    frame = read_table(path, ITEMS_NAME, ITEMS)
     suites: dict[str, Suite] = {}
     for name, head in read_heads(path).items():
         items = ",".join(frame.filter(kind="item", suite=name)["json"])
@@ -257,14 +260,18 @@ def read_suites(path: Path) -> dict[str, Suite]:
     return suites
 
 
-def read_asks(path: Path) -> pl.DataFrame:
-    """What was asked, without token ids: one row an ask, under the key by which it was last asked."""
-    return read_parts(path / "requests", ASKS).unique(subset=ASK, keep="last", maintain_order=True)
+def read_asks(path: Path, *, without_missing: bool = False) -> pl.DataFrame:
+    """What was asked, without token ids: one row an ask, under the key by which it was last asked.
+
+    Raises UserError where a part that was stored is missing, unless `without_missing`.
+    """
+    found = read_tables(path, "requests", ASKS, without_missing=without_missing)
+    return found.unique(subset=ASK, keep="last", maintain_order=True)
 
 
 def read_responses(path: Path) -> pl.DataFrame:
     """The stored answers, one row a key (the first, where two processes answered one request)."""
-    return read_parts(path / "responses", RESPONSES).unique(subset="key", keep="first", maintain_order=True)
+    return read_tables(path, "responses", RESPONSES).unique(subset="key", keep="first", maintain_order=True)
 
 
 def outcome(row: Mapping[str, Any]) -> Outcome:

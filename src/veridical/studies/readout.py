@@ -22,7 +22,7 @@ from veridical.readouts.transfer import TransferTask
 from veridical.runs.hidden import PENULTIMATE, StatesKey, read_hidden, resolve_layers
 from veridical.runs.load import Run
 from veridical.runs.plan import fitting_prompts
-from veridical.runs.readouts import add_representation, phrases_path, read_cosines, write_cosines, write_readout
+from veridical.runs.readouts import add_representation, read_cosines, write_cosines, write_readout
 from veridical.studies.features import RunSource
 from veridical.studies.fit_on import fitted_on
 from veridical.studies.loading import Loading, spelled
@@ -236,14 +236,13 @@ def _compare_phrases(run: Run, suite: str, prompt: str, load_model: Callable[[],
     """Add the representation analysis to a stored readout; the phrases are read once a run."""
     asked = run.suites[suite]
     items = compared_items(asked)
-    path = phrases_path(run.path, suite)
     ids = [item.id for item in items]
-    values = read_cosines(path, ids)
+    values = read_cosines(run.path, suite, ids)
     if values is None:
         model = load_model()
         if not isinstance(model, SpanReader):
             return
         values = cosines(model, items)
-        write_cosines(path, ids, values)
+        write_cosines(run.path, suite, ids, values)
     frame = run.frame.filter(suite=suite, prompt=prompt, input=FULL, mode="loglikelihood", order=0, repeat=0)
     add_representation(run.path, suite, prompt, representations(asked, items, values, frame))

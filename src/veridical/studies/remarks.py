@@ -10,6 +10,7 @@ from veridical.models.protocol import THINKING_OPEN
 from veridical.prompts.chat import NO_CHAT_TEMPLATE, PREFILL_APPENDED, SYSTEM_FOLDED
 from veridical.prompts.opening import NO_GENERATION_PROMPT, THINKING_LEFT
 from veridical.runs.load import Run
+from veridical.runs.manifest import Manifest, Part
 
 SCORED = ("loglikelihood",)
 ANY = ("loglikelihood", "generate")
@@ -44,8 +45,28 @@ def remarks(runs: Sequence[Run]) -> Iterator[str]:
         for warning in entry.warnings:
             library, _, text = warning.partition(": ")
             yield f"{run.name}: {library} warns: {text}"
+        yield from (f"{run.name}: {words}." for words in _folder(run.manifest))
         if run.manifest.imported is None:
             yield from (f"{run.name}: {words}." for words in _rendering(run))
+
+
+def _folder(manifest: Manifest) -> Iterator[str]:
+    """What is not certain of the files that a run consists of."""
+    if manifest.parts is None:
+        yield "its folder is not sealed (Veridical 0.1.0 wrote it, without checksums), so that damage may not show"
+    if manifest.sealed_later:
+        yield "its folder was sealed late (Veridical 0.1.0 began it), so that earlier damage may not show"
+    if manifest.lost:
+        yield lost_text(manifest.lost)
+
+
+def lost_text(lost: Sequence[Part]) -> str:
+    """What to say of parts of a run that had gone when a later call went on with it."""
+    names = ", ".join(part.path for part in lost[:3]) + (", …" if len(lost) > 3 else "")
+    return (
+        f"{len(lost)} of its files had gone when the run was continued ({names}): what they held was asked again only "
+        "as far as later calls asked for it"
+    )
 
 
 def _rendering(run: Run) -> Iterator[str]:

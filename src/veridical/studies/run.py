@@ -18,9 +18,11 @@ from veridical.runs import manifest as manifests
 from veridical.runs.execute import Layers, RunTally, execute, prepare
 from veridical.runs.load import Run, open_run, opened, run_folders
 from veridical.runs.plan import Plan, Wishes, check_names, plan
+from veridical.runs.references import check_references
 from veridical.runs.store import RunStore, check_items, lacking_suites, restore_items
 from veridical.studies.judged import Judgement
 from veridical.studies.loading import Loading, check_modes, free_memory, spelled
+from veridical.studies.remarks import lost_text
 from veridical.studies.study import Study, default_out, run_folder
 from veridical.suites.registry import Data, read
 
@@ -128,12 +130,23 @@ def run(
 
 
 def _with_questions(study: Path, progress: Progress) -> tuple[Run, ...]:
-    """The runs of a study, less those (of other models) that were stopped before they asked anything."""
-    runs = opened([study])
-    for run in runs:
-        if not run.asked:
-            progress.say(f"{run.path}: no requests stored; left out")
-    return tuple(run for run in runs if run.asked)
+    """The runs of a study, less those (of other models) that were stopped before they asked, or are damaged."""
+    judged: list[Run] = []
+    refused: list[UserError] = []
+    for run in opened([study]):
+        try:
+            if run.asked:
+                check_references(run.path, run.manifest, run.asks)
+                judged.append(run)
+            else:
+                progress.say(f"{run.path}: no requests stored; left out")
+        except UserError as error:
+            refused.append(error)
+    if refused and not judged:
+        raise refused[0]
+    for one in refused:
+        progress.say(f"left out: {one}")
+    return tuple(judged)
 
 
 def _names(given: str | Sequence[str] | None) -> tuple[str, ...] | None:
@@ -203,6 +216,8 @@ def _ask(
             entry = manifest.model.model_copy(update={"probes": asdict(model.probe())})
             manifest = manifest.model_copy(update={"model": entry})
         store = RunStore(folder, manifest, plans)
+        if store.lost:
+            progress.say(f"{folder}: {lost_text(store.lost)}")
         tally = execute(model, store, prepared, progress, hidden_layers)
     store.note(open_run(folder).notes(), warnings)
     progress.say(_summary(model.name, tally))

@@ -28,6 +28,7 @@ from veridical.interop.imports.writer import TaskWriter
 from veridical.items import digest
 from veridical.progress import Progress, Silent
 from veridical.runs.manifest import Manifest, ModelEntry, RunSettings, SuiteEntry, now, write_manifest
+from veridical.runs.parts import as_they_are
 from veridical.runs.provenance import HarnessTask, Imported, LeftOut, SourceFile
 from veridical.studies.study import Study, open_study
 
@@ -185,7 +186,7 @@ def _write(
         files = [source for task in model.tasks for source in task.sources()]
         entries = tuple(entry for entry, _ in written)
         manifest = _manifest(model, entries, [task for _, task in written], files, seed)
-        write_manifest(run.folder, manifest)
+        write_manifest(run.folder, manifest.model_copy(update={"parts": as_they_are(run.folder)}))
         if in_study:  # named as every run in a study is
             run.path = folder.with_name(f"{slug(model.name)}-{manifest.model.digest[:8]}")
         run.put_in_place()

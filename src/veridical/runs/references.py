@@ -1,0 +1,41 @@
+"""Whether the tables of a run belong together: questions with their items, answers with their questions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from veridical.errors import UserError
+from veridical.runs.manifest import Manifest
+from veridical.runs.parts import again, read_table, read_tables
+from veridical.runs.store import ITEMS_NAME
+
+_KEY = pl.Schema({"key": pl.String()})
+_ITEM = pl.Schema({"suite": pl.String(), "kind": pl.String(), "id": pl.String()})
+
+
+def check_references(run: Path, manifest: Manifest, asks: pl.DataFrame) -> None:
+    """Raise UserError where a table of a run refers to rows that are not there, or holds a row twice.
+
+    `asks` are the questions, with the columns `key`, `suite` and `item`. Checksums find what changed in a file; this
+    finds a file that was lost before the run was sealed, or that is of another run.
+    """
+    items = read_table(run, ITEMS_NAME, _ITEM)
+    if twice := items.height - items.unique().height:
+        raise UserError(f"{run / ITEMS_NAME} holds {twice:,} items twice; {again(run, manifest)}")
+    named = items.filter(kind="item").select("suite", item="id")
+    if (n := asks.select("suite", "item").unique().join(named, on=["suite", "item"], how="anti").height) > 0:
+        raise UserError(f"{run / ITEMS_NAME} lacks {n:,} items that questions were asked of; {again(run, manifest)}")
+    answered = read_tables(run, "responses", _KEY).unique()
+    asked = read_tables(run, "requests", _KEY).unique()
+    if (n := answered.join(asked, on="key", how="anti").height) > 0:
+        raise UserError(
+            f"{run}: {n:,} answers are to questions that are not stored: a file in {run / 'requests'} is gone, or "
+            f"answers of another run are among its own; {again(run, manifest)}"
+        )
+    if manifest.imported is not None and (n := asked.join(answered, on="key", how="anti").height) > 0:
+        raise UserError(
+            f"{run}: {n:,} of {asked.height:,} imported answers are gone: a file in {run / 'responses'} is missing; "
+            f"{again(run, manifest)}"
+        )
