@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 
 def command(
+    runs: Annotated[
+        list[Path] | None, typer.Argument(metavar="[RUN]...", help="Verify these run or study folders, byte by byte.")
+    ] = None,
     model: Annotated[
         str | None, typer.Option("--model", metavar="MODEL", help="Probe this model: smollm2, hf/PATH, gguf/PATH.")
     ] = None,
@@ -29,7 +33,10 @@ def command(
     ] = "float32",
     device: Device = "auto",
 ) -> None:
-    """Show versions, devices and embedded models; with --model, what its answers depend on besides the question."""
+    """Show versions, devices and embedded models; with --model, what its answers depend on besides the question.
+
+    With RUN, show of every part of these runs whether it is whole.
+    """
     from veridical.cli.console import errors, results
     from veridical.progress import Terminal
     from veridical.runs.manifest import package_versions
@@ -37,6 +44,12 @@ def command(
     if model is None and (dtype, device) != ("float32", "auto"):
         raise UserError("--dtype and --device are about a model: name one with --model")
     console = results()
+    if runs:
+        if model is not None:
+            raise UserError("doctor RUN verifies a run folder and doctor --model probes a model: one at a time")
+        from veridical.cli.doctor_run import verify
+
+        raise typer.Exit(0 if verify(runs, console) else 2)
     found = _probe(model, dtype, device, Terminal(errors())) if model is not None else []
     for name, version in package_versions().items():
         console.print(f"{name:14}{version}", markup=False)

@@ -107,6 +107,16 @@ def replace(path: Path, data: bytes, *, follow: bool = True) -> None:
         sync_folder(path.parent)
 
 
+def without_link(path: Path) -> Path:
+    """A path at which a file is about to be written; a link there goes, so that what it leads to stays as it is."""
+    if path.is_symlink():
+        try:
+            path.unlink()
+        except OSError as error:
+            raise unwritable(path, error) from error
+    return path
+
+
 def make_folder(path: Path) -> list[Path]:
     """Make a folder and those above it; gives those that were not there, innermost first.
 

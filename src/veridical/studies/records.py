@@ -26,7 +26,7 @@ def records_json(measures: Iterable[Measure]) -> list[dict[str, object]]:
 def write_measures(folder: Path, measures: Iterable[Measure]) -> Path:
     """Write `measures.json`, a list of records in strict JSON."""
     path = folder / "measures.json"
-    replace(path, json_bytes(records_json(measures)))
+    replace(path, json_bytes(records_json(measures)), follow=False)
     return path
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from veridical.files.writing import slug
+from veridical.files.writing import slug, without_link
 from veridical.items import Suite
 from veridical.judge.measure import Measure
 from veridical.models.protocol import LanguageModel
@@ -60,10 +60,12 @@ class Study:
         """Write measures and a page, of every run and of the study."""
         for run in self.runs:
             write_measures(run.path, self.judgement.by_run[run.path])
-            write_page(run.path / self.report.name, Judgement((run,)) if len(self.runs) > 1 else self.judgement)
+            write_page(
+                without_link(run.path / self.report.name), Judgement((run,)) if len(self.runs) > 1 else self.judgement
+            )
         if self.path not in [run.path for run in self.runs]:
             write_measures(self.path, self.records)
-            write_page(self.report, self.judgement)
+            write_page(without_link(self.report), self.judgement)
 
 
 def write_page(path: Path, judgement: Judgement) -> Path:
@@ -83,7 +85,7 @@ def write_page(path: Path, judgement: Judgement) -> Path:
         judgement.suites,
         judgement.records,
         judgement.responses,
-        {run.name: run.manifest.model_dump(mode="json", by_alias=True) for run in judgement.runs},
+        {run.name: run.manifest.model_dump(mode="json", by_alias=True, exclude={"parts"}) for run in judgement.runs},
         {run.name: count for run in judgement.runs if (count := run.manifest.model.n_parameters)},
         judgement.verdicts,
         readouts,
