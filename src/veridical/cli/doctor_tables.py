@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from veridical.studies.dtypes import DtypeAgreement
 
 EXACT = 1e-4
-"""Nats for a short continuation below which two ways to compute a log-likelihood count as the same. Ours."""
+"""Nats for a short continuation below which two ways to compute a log-likelihood count as the same (our choice)."""
 
 
 class Finding(NamedTuple):

@@ -1,7 +1,7 @@
 """Attention over our own layouts, in the place of a transformers model's own.
 
 transformers lets an attention function be registered by name and hands it queries, keys and values after the
-rotary embedding. Ours reads the layout of the current pass from a context variable, so it needs nothing of the
+rotary embedding. Veridical's reads the layout of the current pass from a context variable, so it needs nothing of the
 model but that it calls the attention function: no cache class, no mask of the model's own.
 """
 

@@ -110,7 +110,7 @@ def settle(config: Any, header: Header) -> tuple[str, ...]:
 
 
 def _settle_head_size(config: Any) -> None:
-    """Heads share the width where the file says nothing else: transformers takes the rotary width for it."""
+    """Heads share the width unless the file says otherwise: transformers takes the rotary width for it."""
     heads = config.num_attention_heads
     if getattr(config, "head_dim", None) is not None and isinstance(heads, int):
         config.head_dim = config.hidden_size // heads

@@ -143,7 +143,7 @@ def _section(
 
 
 def _texts(sections: Sequence[Mapping[str, Any]]) -> dict[str, texts.MeasureText]:
-    """The measures in words, of suites of any kind and of these."""
+    """The texts of the measures: those of every suite and those of these suites."""
     own = [section["results"].presentation.texts for section in sections]
     return {name: text for part in (texts.MEASURES, *own) for name, text in part.items()}
 

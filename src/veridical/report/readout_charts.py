@@ -103,8 +103,8 @@ def _null(one: ReadOut, measure: str) -> Row | None:
         .mark_rule(color=PALETTE[4], strokeWidth=3)
         .encode(x="observed:Q")
     )
-    told = f"{null.draws:,} draws, mean {number(null.mean)}; observed {number(null.observed)}, p {p_value(null.p)}"
-    return chart(f"Null of {spaced(measure)}: labels permuted within their groups", told, [bars, rule], 220)
+    caption = f"{null.draws:,} draws, mean {number(null.mean)}; observed {number(null.observed)}, p {p_value(null.p)}"
+    return chart(f"Null of {spaced(measure)}: labels permuted within their groups", caption, [bars, rule], 220)
 
 
 def bin_edges(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None:
@@ -167,7 +167,7 @@ def _classes(one: ReadOut) -> Row | None:
         base.mark_point(filled=True, size=110, opacity=1, color=PALETTE[0]),
         base.mark_text(dy=-14, fontSize=12).encode(text="class:N"),
     ]
-    return chart("Alike phrases and TBR by verb class", _told(one), layers, 300)
+    return chart("Similarity of the two phrases and TBR by verb class", _correlations(one), layers, 300)
 
 
 def _bias(one: ReadOut) -> Row | None:
@@ -196,11 +196,11 @@ def _bias(one: ReadOut) -> Row | None:
             tooltip=[alt.Tooltip("series:N"), alt.Tooltip("layer:Q"), alt.Tooltip("shown:N", title="value")],
         )
     )
-    told = _told(one)
-    return chart("Alike phrases and teleological bias", told, [line], 260)
+    caption = _correlations(one)
+    return chart("Similarity of the two phrases and teleological bias", caption, [line], 260)
 
 
-def _told(one: ReadOut) -> str:
+def _correlations(one: ReadOut) -> str:
     """The correlations at the readout's own layer, and why one is not there."""
     at = next((found for found in one.record.representation if found.layer == one.record.layer), None)
     if at is None:

@@ -32,7 +32,7 @@ class ReadOut:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A row of the table of controls: who answered what, how well, beside its null, and the readout less it."""
+    """A row of the table of controls: who answered what, how well, its null, and the readout's difference from it."""
 
     name: str
     meaning: str
@@ -121,8 +121,8 @@ _ANSWERS = {
 
 
 def _controls(results: Results, one: ReadOut) -> list[Control]:
-    beside = [a for a in results.answerings if (a.model, a.prompt) == (one.model, one.record.prompt)]
-    kept = [a for a in beside if a.mode in (MODE, one.record.against)]
+    same_prompt = [a for a in results.answerings if (a.model, a.prompt) == (one.model, one.record.prompt)]
+    kept = [a for a in same_prompt if a.mode in (MODE, one.record.against)]
     nulls = {(null.answerer, null.input, null.measure): null for null in one.record.nulls}
     rows = []
     for answering in sorted(kept, key=lambda a: (a.answerer != READOUT or a.input != "full", a.answerer == "model")):

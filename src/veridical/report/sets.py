@@ -25,7 +25,7 @@ def set_list(suite: Suite, results: Results, frame: pl.DataFrame) -> dict[str, A
 
     `answerings` names the columns; `sets` holds `[name, [[item, role], …]]`; `items` holds fields, gold, factors
     and choices; `answers[item][answering]` is a list of responses, one for every choice order and repeat. An item
-    and an answering are told by their positions. Constant answers are left out: they say nothing of an item.
+    and an answering are identified by their positions. Constant answers are left out: they do not depend on the item.
     Sets beyond `MOST_ITEMS` items are left out too, and counted in `left_out`.
     """
     sizes = Counter(suite.places.sets)
@@ -93,7 +93,7 @@ def _item(item: Item) -> dict[str, Any]:
 
 
 def _response(row: Mapping[str, Any], item: Item) -> dict[str, Any]:
-    """One response; keys that say nothing are left out, since there may be a hundred thousand of them."""
+    """One response; keys with default values are left out, since there may be a hundred thousand of them."""
     response: dict[str, Any] = {"s": row["status"]}
     if row["label"] is not None:
         response["l"] = row["label"]

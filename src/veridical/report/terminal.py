@@ -38,7 +38,7 @@ LONGEST = 40
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Everything a run prints about its measures; it takes its console's width. Names are no markup."""
+    """Everything a run prints about its measures; it takes its console's width. Names are not read as markup."""
 
     suites: tuple[Suite, ...]
     measures: tuple[Measure, ...]

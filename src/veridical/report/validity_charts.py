@@ -173,10 +173,10 @@ def _flow(analysis: Analysis, agreement: RankAgreement) -> Row | None:
             x=alt.X("right:N"), y=alt.Y("reworked:Q", scale=scale), text="label:N"
         ),
     ]
-    told = f"ρ {number(agreement.rho)}, τ {number(agreement.tau)}, n {agreement.n:,}. Each line is a model."
-    told += f" Named: the {int(shown.sum())} that move most." if crowded else ""
-    told += f" Drawn: {int(drawn.sum()):,} of {len(names):,} models." if not drawn.all() else ""
-    return chart(f"{agreement.original} → {agreement.reworked}", told, layers, min(900, max(260, 15 * len(names))))
+    caption = f"ρ {number(agreement.rho)}, τ {number(agreement.tau)}, n {agreement.n:,}. Each line is a model."
+    caption += f" Named: the {int(shown.sum())} that move most." if crowded else ""
+    caption += f" Drawn: {int(drawn.sum()):,} of {len(names):,} models." if not drawn.all() else ""
+    return chart(f"{agreement.original} → {agreement.reworked}", caption, layers, min(900, max(260, 15 * len(names))))
 
 
 def _places(scores: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -267,9 +267,9 @@ def _predicted(analysis: Analysis, gains: list[Gain]) -> Row | None:
         ),
     ]
     reached = best.with_benchmark
-    told = (
+    caption = (
         f"By {best.baseline} and {best.benchmark}, the benchmark that gains most: MAE {magnitude(reached.mae)}, "
         f"R² {number(reached.r2)}, n {best.n:,}."
     )
-    told += f" Drawn: {int(drawn.sum()):,} of {len(models):,} models." if not drawn.all() else ""
-    return chart(f"{best.outcome}: predicted and observed", told, layers, 380)
+    caption += f" Drawn: {int(drawn.sum()):,} of {len(models):,} models." if not drawn.all() else ""
+    return chart(f"{best.outcome}: predicted and observed", caption, layers, 380)

@@ -178,7 +178,7 @@ class _Follower:
         }
 
     def _suite(self, name: str, ask: AskStep) -> Suite | None:
-        """The suite of that name with its data; None, with a word, of a benchmark that the user has no copy of."""
+        """The suite of that name with its data; None, with a message, of a benchmark that the user has no copy of."""
         from veridical.suites.registry import Data, benchmarks, read
 
         if name in self._written():

@@ -51,5 +51,5 @@ def agreement_sentences(found: Sequence[MetricAgreement]) -> Iterator[str]:
         yield f"MAE, R² and ρ agree on which benchmarks add, for {outcomes}."
         return
     for one in differing:
-        said = "; ".join(f"by {f.metric} {listed(f.adds) if f.adds else 'none'}" for f in one.findings)
-        yield f"MAE, R² and ρ do not agree on which benchmarks add for {one.outcome}: {said}."
+        by_metric = "; ".join(f"by {f.metric} {listed(f.adds) if f.adds else 'none'}" for f in one.findings)
+        yield f"MAE, R² and ρ do not agree on which benchmarks add for {one.outcome}: {by_metric}."

@@ -26,7 +26,7 @@ _ROW_NUMBERS = re.compile(r"|Unnamed: [0-9]+|__index_level_[0-9]+__")
 """Columns in which programs write the numbers of rows."""
 _FRACTION_GAP, _FRACTION_SHARE = 5.0, 0.1
 """A column counts as mixed where no score lies between its fractions and its percentages, and these start as many
-times higher and by as large a share of the highest: a percentage below 1 has others not far above it. Ours."""
+times higher and by as large a share of the highest: a percentage below 1 has others not far above it."""
 
 
 @dataclass(frozen=True, eq=False)
