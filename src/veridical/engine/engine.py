@@ -27,7 +27,7 @@ from veridical.errors import UserError
 VERSION = "1"
 """Part of every request's key: raised when a change of the engine can move a score."""
 
-Path = Literal["packed", "plain"]
+EnginePath = Literal["packed", "plain"]
 
 CPU_BATCH_TOKENS = 2048
 """Past about 1,000 tokens a larger batch no longer raises a CPU's token rate, and costs memory."""
@@ -113,7 +113,7 @@ class Engine:
         """
         return self._generator.generate(prompts, max_new_tokens)
 
-    def _choose(self) -> tuple[Path, str]:
+    def _choose(self) -> tuple[EnginePath, str]:
         tolerance = TOLERANCE.get(self.model.dtype, 1e-4)
         sequences = samples(self.model)
         if not self.model.config.is_encoder_decoder:

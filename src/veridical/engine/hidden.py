@@ -13,7 +13,7 @@ from transformers import PreTrainedModel
 
 from veridical.engine.trie import Trie
 
-Span = tuple[int, int]
+TokenSpan = tuple[int, int]
 """Token positions [start, stop) of a sequence; a single last token is (n - 1, n)."""
 
 
@@ -28,7 +28,7 @@ class HiddenStates:
     done; a sequence without a span (None) stays zero.
     """
 
-    def __init__(self, model: PreTrainedModel, layers: Sequence[int], spans: Sequence[Span | None]) -> None:
+    def __init__(self, model: PreTrainedModel, layers: Sequence[int], spans: Sequence[TokenSpan | None]) -> None:
         self._blocks = blocks(model)
         if odd := [layer for layer in layers if not 0 <= layer <= len(self._blocks)]:
             raise ValueError(f"layers {odd} of a model with {len(self._blocks)} blocks")

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 
 import torch
 
-from veridical.engine.attention import NAME, PackedLayout, Path, attention_of, laid_out
+from veridical.engine.attention import NAME, PackedLayout, TokenPath, attention_of, laid_out
 from veridical.engine.hidden import HiddenStates
 from veridical.engine.logits import only_rows, target_log_probabilities
 from veridical.engine.packing import pack, pack_piece
@@ -16,7 +16,7 @@ from veridical.engine.scorer import Scorer
 from veridical.engine.targets import Scored, Targets, run_tokens
 from veridical.engine.trie import Trie
 
-Reading = list[tuple[int, int]]
+Positions = list[tuple[int, int]]
 """(place in the batch, what is read there): targets by number, or sequences whose hidden state is taken."""
 
 
@@ -30,12 +30,12 @@ class PackedScorer(Scorer):
         trie = Trie([run_tokens(sequence) for sequence in sequences])
         targets = Targets(sequences)
         wanted = targets.by_segment(trie)
-        taken: dict[int, Reading] = {}
+        taken: dict[int, Positions] = {}
         if hidden is not None:
             hidden.begin(indices)
             taken = hidden.places(trie, indices)
         rows = {segment: len({offset for offset, _ in places}) for segment, places in wanted.items()}
-        path = Path()
+        path = TokenPath()
         for step in steps(trie, self.budget.batch_tokens, rows, self.max_rows):
             length = 0
             match step:
@@ -58,7 +58,7 @@ class PackedScorer(Scorer):
             if length:
                 path.extend(length)
 
-    def _read(self, layout: PackedLayout, reading: Reading, targets: Targets) -> list[tuple[int, float]]:
+    def _read(self, layout: PackedLayout, reading: Positions, targets: Targets) -> list[tuple[int, float]]:
         """One forward pass; returns the sequences that it completes, with their sums."""
         packed = layout.packed
         device = packed.ids.device
@@ -82,7 +82,7 @@ class PackedScorer(Scorer):
         return list(targets.add(numbers, values.tolist()))
 
 
-def _reading(first: Mapping[int, int], wanted: Mapping[int, Reading], size: int) -> Reading:
+def _reading(first: Mapping[int, int], wanted: Mapping[int, Positions], size: int) -> Positions:
     """What of `wanted` (by segment and offset) stands in a batch of `size` tokens, by place in it."""
     return [
         (start + offset, what)

@@ -40,7 +40,7 @@ VERSION = "1"
 _NO_TOKEN = -1
 _NO_NAME = re.compile("LABEL_[0-9]+")
 
-Pair = tuple[tuple[int, ...], tuple[int, ...]]
+EncodedPair = tuple[tuple[int, ...], tuple[int, ...]]
 """Token ids, and which text each is of (empty where the tokenizer does not say)."""
 
 
@@ -120,7 +120,7 @@ class SequenceClassifier:
 
     def answer(self, requests: Iterable[Request]) -> Iterator[tuple[int, Outcome]]:
         """Log-probabilities of the classes for each request; requests with equal tokens are computed once."""
-        waiting: dict[Pair, list[tuple[int, Request]]] = {}
+        waiting: dict[EncodedPair, list[tuple[int, Request]]] = {}
         for index, request in enumerate(requests):
             tokens, segments = request.sequences[0].context, request.sequences[0].segments
             if not tokens:
@@ -135,7 +135,7 @@ class SequenceClassifier:
             for index, request in waiting[pairs[place]]:
                 yield index, _scored(request, scores)
 
-    def _encoded(self, pair: TextPair) -> Pair:
+    def _encoded(self, pair: TextPair) -> EncodedPair:
         # As a batch of one: a second text that is empty would otherwise count as none.
         encoded = self.tokenizer([pair.first], [pair.second], truncation=False)
         tokens = tuple(encoded["input_ids"][0])
@@ -192,7 +192,7 @@ class SequenceClassifier:
         )
 
     @torch.inference_mode()
-    def _scores(self, pairs: Sequence[Pair]) -> Iterator[tuple[int, list[float]]]:
+    def _scores(self, pairs: Sequence[EncodedPair]) -> Iterator[tuple[int, list[float]]]:
         """(place in `pairs`, log-softmax over the classes) for each pair."""
         for batch in self._batches(pairs):
             inputs = {"input_ids": self._tensor([pairs[place][0] for place in batch])}
@@ -204,7 +204,7 @@ class SequenceClassifier:
             self.n_tokens_run += inputs["input_ids"].numel()
             yield from zip(batch, torch.log_softmax(logits.float(), dim=-1).tolist(), strict=True)
 
-    def _batches(self, pairs: Sequence[Pair]) -> Iterator[list[int]]:
+    def _batches(self, pairs: Sequence[EncodedPair]) -> Iterator[list[int]]:
         """Places of pairs that run together: of one length, and alike in what else a pass must share."""
         end = self.model.config.eos_token_id
 

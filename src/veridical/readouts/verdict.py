@@ -46,18 +46,18 @@ WORDS: Mapping[tuple[bool, Expressed], str] = {
     "said",
 }
 
-Key = tuple[str, str, str]
+GroupKey = tuple[str, str, str]
 """Suite, model and prompt."""
 
 
 def readout_verdicts(
-    suites: Sequence[Suite], measures: Iterable[Measure], against: Mapping[Key, str] | None = None
+    suites: Sequence[Suite], measures: Iterable[Measure], against: Mapping[GroupKey, str] | None = None
 ) -> list[str]:
     """A sentence for each readout of a whole item, in the order of appearance.
 
     `against` is the mode whose answers a readout is set against, `loglikelihood` where it is not named.
     """
-    grouped: dict[Key, list[Measure]] = {}
+    grouped: dict[GroupKey, list[Measure]] = {}
     for measure in measures:
         if measure.input == "full" and (not measure.slice or measure.measure == "constant_share"):
             grouped.setdefault((measure.suite, measure.model, measure.prompt), []).append(measure)

@@ -10,12 +10,12 @@ from pathlib import Path
 from veridical.errors import UserError
 from veridical.items import Suite
 from veridical.judge.measure import Measure
-from veridical.report.drawing import Row
+from veridical.report.drawing import Spec
 from veridical.report.presentation import presentation_of
 from veridical.report.results import Results
 
 
-def charts(results: Results, parameters: Mapping[str, int]) -> dict[str, Row]:
+def charts(results: Results, parameters: Mapping[str, int]) -> dict[str, Spec]:
     """Every figure that the measures of one suite can fill, by name."""
     figures = results.presentation.load_figures()
     drawn = {name: figure.draw(results, parameters) for name, figure in figures.items()}

@@ -23,10 +23,10 @@ from veridical.report.comparisons import columns as contrast_columns
 from veridical.report.comparisons import comparisons
 from veridical.report.parts import asset, environment, script, script_json, source
 from veridical.report.presentation import presentation_of
-from veridical.report.readouts import ReadOut
 from veridical.report.readouts import sections as readout_sections
 from veridical.report.results import AnsweringKey, Results, contrast_name
 from veridical.report.sets import set_list
+from veridical.report.shown_readout import ShownReadout
 from veridical.report.summary import summaries
 
 BUNDLES = ("vega.min.js", "vega-lite.min.js", "vega-embed.min.js")
@@ -73,7 +73,7 @@ def page(
     manifest: Mapping[str, Any],
     parameters: Mapping[str, int],
     verdicts: Sequence[str] = (),
-    readouts: Sequence[ReadOut] = (),
+    readouts: Sequence[ShownReadout] = (),
     notices: Sequence[str] = (),
 ) -> str:
     """The page as one string."""
@@ -111,7 +111,7 @@ def _section(
     measures: Sequence[Measure],
     frame: pl.DataFrame,
     parameters: Mapping[str, int],
-    readouts: Sequence[ReadOut],
+    readouts: Sequence[ShownReadout],
 ) -> dict[str, Any]:
     """What the template needs of one suite. Ids are numbered: a suite's name may be any text."""
     from veridical.report.charts import charts  # Altair takes half a second to import
@@ -185,7 +185,7 @@ def write_report(
     manifest: Mapping[str, Any],
     parameters: Mapping[str, int],
     verdicts: Sequence[str] = (),
-    readouts: Sequence[ReadOut] = (),
+    readouts: Sequence[ShownReadout] = (),
     notices: Sequence[str] = (),
 ) -> Path:
     """Write the page to `path`, whole or not at all, and return the path.

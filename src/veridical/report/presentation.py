@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from veridical.report.results import Results
     from veridical.report.text_table import TextTable
 
-Key = tuple[str, str]
+TextKey = tuple[str, str]
 """A measure and the slice it is of, in words."""
 
 Specification = dict[str, Any]
@@ -68,7 +68,7 @@ class Presentation:
     texts: Mapping[str, MeasureText] = field(default_factory=dict)
     groups: Mapping[str, str] = field(default_factory=dict)
     leading: tuple[str, ...] = ()
-    compared: tuple[Key, ...] = ()
+    compared: tuple[TextKey, ...] = ()
     tested: bool = False
     figures: str = ""
     text_tables: Callable[[Results], Sequence[TextTable]] = _no_tables

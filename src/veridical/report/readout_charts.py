@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import altair as alt
 import numpy as np
 import numpy.typing as npt
 
 from veridical.readouts.answers import READOUT
-from veridical.report.drawing import GREY, PALETTE, chart, inline
+from veridical.report.drawing import GREY, PALETTE, Spec, chart, inline
+from veridical.report.shown_readout import ShownReadout
 from veridical.wording import number, p_value, spaced
 
-if TYPE_CHECKING:
-    from veridical.report.readouts import ReadOut
-
-Row = dict[str, Any]
 BINS = 30
 
 
-def charts(one: ReadOut) -> dict[str, tuple[Row, str]]:
+def charts(one: ShownReadout) -> dict[str, tuple[Spec, str]]:
     """Name to specification and caption; a figure that nothing fills is not there."""
     found = {
         "layers": (_layers(one), "Layers count from the embedding (0); the last is taken before the final norm."),
@@ -41,7 +36,7 @@ def charts(one: ReadOut) -> dict[str, tuple[Row, str]]:
     return {name: (spec, caption) for name, (spec, caption) in found.items() if spec is not None}
 
 
-def _layers(one: ReadOut) -> Row | None:
+def _layers(one: ShownReadout) -> Spec | None:
     layers = one.record.layers
     if len(layers) < 2:
         return None
@@ -74,7 +69,7 @@ def _layers(one: ReadOut) -> Row | None:
     return chart("Readout by layer", "Balanced accuracy of a readout at every layer.", [line], 300)
 
 
-def _null(one: ReadOut, measure: str) -> Row | None:
+def _null(one: ShownReadout, measure: str) -> Spec | None:
     draws = one.draws.get(f"{READOUT}/full/{measure}")
     null = next((n for n in one.record.nulls if (n.answerer, n.input, n.measure) == (READOUT, "full", measure)), None)
     if draws is None or null is None:
@@ -123,7 +118,7 @@ def bin_edges(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None
     return np.asarray(distinct[0] + step * (width * np.arange(n_bins + 1) - 0.5))
 
 
-def _phrases(one: ReadOut) -> Row | None:
+def _phrases(one: ShownReadout) -> Spec | None:
     rows = [
         {"layer": at.layer, "cosine": value, "class": spaced(name), "shown": f"{value:.3f}"}
         for at in one.record.representation
@@ -144,7 +139,7 @@ def _phrases(one: ReadOut) -> Row | None:
     return chart("Progressive and simple past by layer", "Mean cosine of the two phrases, by verb class.", [line], 300)
 
 
-def _classes(one: ReadOut) -> Row | None:
+def _classes(one: ShownReadout) -> Spec | None:
     """Likeness of the two phrases against TBR at the readout's own layer, a point a verb class."""
     at = next((found for found in one.record.representation if found.layer == one.record.layer), None)
     if at is None or not at.tbr:
@@ -170,7 +165,7 @@ def _classes(one: ReadOut) -> Row | None:
     return chart("Similarity of the two phrases and TBR by verb class", _correlations(one), layers, 300)
 
 
-def _bias(one: ReadOut) -> Row | None:
+def _bias(one: ShownReadout) -> Spec | None:
     """The correlations at every layer, over classes and over items."""
     rows = []
     for at in one.record.representation:
@@ -200,7 +195,7 @@ def _bias(one: ReadOut) -> Row | None:
     return chart("Similarity of the two phrases and teleological bias", caption, [line], 260)
 
 
-def _correlations(one: ReadOut) -> str:
+def _correlations(one: ShownReadout) -> str:
     """The correlations at the readout's own layer, and why one is not there."""
     at = next((found for found in one.record.representation if found.layer == one.record.layer), None)
     if at is None:

@@ -19,7 +19,7 @@ from veridical.models.protocol import GenerationSettings, LanguageModel
 from veridical.progress import Progress
 from veridical.runs.execute import prepare
 from veridical.runs.load import NEAR_TIE
-from veridical.runs.plan import Plan, Wishes, plan
+from veridical.runs.plan import AskOptions, Plan, plan
 from veridical.runs.store import ASK
 from veridical.status import Status
 from veridical.suites.registry import load
@@ -42,7 +42,7 @@ class DtypeAgreement:
 
 def sample() -> Plan:
     """`N_SETS` sets of the imperfective suite, each item to be asked once by log-likelihood."""
-    return plan(load(SUITE), Wishes(prompts=(PROMPT,), inputs=(FULL,), limit=N_SETS, orders=1))
+    return plan(load(SUITE), AskOptions(prompts=(PROMPT,), inputs=(FULL,), limit=N_SETS, orders=1))
 
 
 def answers(model: LanguageModel, asked: Plan, name: str, progress: Progress) -> pl.DataFrame:

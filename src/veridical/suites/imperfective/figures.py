@@ -14,7 +14,8 @@ from veridical.report.drawing import (
     NOT_OK_BOUNDS,
     PALETTE,
     SHAPES,
-    Row,
+    DataRow,
+    Spec,
     answered_by,
     chart,
     inline,
@@ -35,11 +36,11 @@ START = "zero-shot"
 """The prompt from which the others are compared."""
 
 
-def group_chart(results: Results, _: Mapping[str, int] | None = None) -> Row | None:
+def group_chart(results: Results, _: Mapping[str, int] | None = None) -> Spec | None:
     """Accuracy in each group, a point an answering with its interval; references in grey."""
     names = {group: _group_name(group, results.presentation.groups) for group in results.groups}
 
-    def rows(answerings: Mapping[AnsweringKey, AnsweringKey]) -> list[Row]:
+    def rows(answerings: Mapping[AnsweringKey, AnsweringKey]) -> list[DataRow]:
         """A row for each answering and group; it stands in the place of the answering it is mapped to."""
         return [
             measure_row(results, answering, measure, group=names[group])
@@ -107,7 +108,7 @@ def _group_name(group: str, glosses: Mapping[str, str]) -> str:
     return gloss.replace(" ", "|") if len(group) > 1 else f"{group}|{gloss.replace(' ', '|')}"
 
 
-def class_chart(results: Results, _: Mapping[str, int] | None = None) -> Row | None:
+def class_chart(results: Results, _: Mapping[str, int] | None = None) -> Spec | None:
     """TBR in each verb class, a point an answering with its interval."""
     rows = [
         measure_row(results, answering, measure, verb_class=spaced(verb_class))
@@ -143,8 +144,8 @@ def class_chart(results: Results, _: Mapping[str, int] | None = None) -> Row | N
     return chart("Teleological bias rate by verb class", subtitle, layers, height)
 
 
-def _trade_off_rows(results: Results) -> list[Row]:
-    rows: list[Row] = []
+def _trade_off_rows(results: Results) -> list[DataRow]:
+    rows: list[DataRow] = []
     for answering in results.answers:
         c = results.get(answering, "accuracy", group="C")
         d = results.get(answering, "accuracy", group="D")
@@ -162,7 +163,7 @@ def _trade_off_rows(results: Results) -> list[Row]:
     return rows
 
 
-def trade_off_chart(results: Results, _: Mapping[str, int] | None = None) -> Row | None:
+def trade_off_chart(results: Results, _: Mapping[str, int] | None = None) -> Spec | None:
     """Accuracy in C against accuracy in D, a point a (model, prompt), lines from `zero-shot` to the others."""
     rows = _trade_off_rows(results)
     if len(rows) < 2:
@@ -182,7 +183,7 @@ def trade_off_chart(results: Results, _: Mapping[str, int] | None = None) -> Row
     constants = alt.Chart(inline([{"d": 0, "c": 1, "d2": 1, "c2": 0}]))
     unknown = alt.Chart(inline([{"d": 0, "c": 1, "text": "always Unknown"}]))
     true = alt.Chart(inline([{"d": 1, "c": 0, "text": "always True"}]))
-    text: Row = {"fontSize": 12, "opacity": 0.8}
+    text: DataRow = {"fontSize": 12, "opacity": 0.8}
     points = alt.Chart(inline(rows)).encode(color=colour, tooltip=tooltip)
     layers = [
         constants.mark_rule(stroke=GREY, strokeDash=[5, 4]).encode(x=x, y=y, x2="d2:Q", y2="c2:Q"),
@@ -218,7 +219,7 @@ def family_of(model: str) -> str:
     return re.sub(r"[-_. ]{2,}", "-", _SIZE.sub("", name)).strip("-_. ") or name
 
 
-def scale_chart(results: Results, parameters: Mapping[str, int]) -> Row | None:
+def scale_chart(results: Results, parameters: Mapping[str, int]) -> Spec | None:
     """TBR and gap against the number of parameters, where two models or more have a known size.
 
     Lines join the models of one family under one prompt: what changes between families is not size alone.
