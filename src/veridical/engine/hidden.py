@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -47,11 +47,14 @@ class HiddenStates:
         """Places in `sequences` of those with a state that is not a finite number."""
         return np.flatnonzero(~np.isfinite(self.states[list(sequences)]).all(axis=(1, 2))).tolist()
 
-    def places(self, trie: Trie, sequences: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
-        """Segment to (offset in it, sequence), for every position of the spans; `trie` is over `sequences`."""
+    def places(self, trie: Trie, sequences: Sequence[int], wanted: Collection[int]) -> dict[int, list[tuple[int, int]]]:
+        """Segment to (offset in it, sequence), for every position of the spans of the sequences `wanted`.
+
+        `trie` is over `sequences`.
+        """
         found: dict[int, list[tuple[int, int]]] = {}
         for end, sequence in zip(trie.ends, sequences, strict=True):
-            span = self.spans[sequence]
+            span = self.spans[sequence] if sequence in wanted else None
             for position in range(*span) if span else ():
                 segment, offset = trie.position(end, position)
                 found.setdefault(segment, []).append((offset, sequence))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 
+import numpy as np
 import torch
 
 from veridical.engine.attention import NAME, PackedLayout, TokenPath, attention_of, laid_out
@@ -25,18 +26,21 @@ class PackedScorer(Scorer):
 
     @torch.inference_mode()
     def _together(
-        self, sequences: Sequence[Scored], indices: Sequence[int], hidden: HiddenStates | None
+        self, sequences: Sequence[Scored], indices: Sequence[int], hidden: HiddenStates | None, wanted: set[int]
     ) -> Iterator[tuple[int, float]]:
         trie = Trie([run_tokens(sequence) for sequence in sequences])
         targets = Targets(sequences)
-        wanted = targets.by_segment(trie)
+        scored = targets.by_segment(trie)
         taken: dict[int, Positions] = {}
         if hidden is not None:
-            hidden.begin(indices)
-            taken = hidden.places(trie, indices)
-        rows = {segment: len({offset for offset, _ in places}) for segment, places in wanted.items()}
+            chosen = [indices[place] for place in wanted]
+            hidden.begin(chosen)
+            taken = hidden.places(trie, indices, set(chosen))
+        rows = {segment: len({offset for offset, _ in places}) for segment, places in scored.items()}
+        read = _serving(scored, np.isin(targets.sequence, list(wanted)).nonzero()[0].tolist())
+        read |= set(taken)
         path = TokenPath()
-        for step in steps(trie, self.budget.batch_tokens, rows, self.max_rows):
+        for step in steps(trie, self.budget.batch_tokens, rows, self.max_rows, read):
             length = 0
             match step:
                 case Retreat(pieces):
@@ -54,7 +58,8 @@ class PackedScorer(Scorer):
             size = len(packed.ids)
             with nullcontext() if hidden is None else hidden.taken(_reading(first, taken, size)):
                 layout = PackedLayout(packed, path.prefix, keep=path if length else None)
-                yield from self._read(layout, _reading(first, wanted, size), targets)
+                finished = self._read(layout, _reading(first, scored, size), targets)
+            yield from ((place, value) for place, value in finished if place in wanted)
             if length:
                 path.extend(length)
 
@@ -80,6 +85,12 @@ class PackedScorer(Scorer):
             torch.from_numpy(targets.tokens[numbers]).to(device),
         )
         return list(targets.add(numbers, values.tolist()))
+
+
+def _serving(places: Mapping[int, Positions], wanted: Iterable[int]) -> set[int]:
+    """The segments at which one of `wanted` is read."""
+    chosen = set(wanted)
+    return {segment for segment, reading in places.items() if any(what in chosen for _, what in reading)}
 
 
 def _reading(first: Mapping[int, int], wanted: Mapping[int, Positions], size: int) -> Positions:

@@ -23,6 +23,7 @@ from veridical.limits import narrow
 from veridical.models.protocol import ChoiceScore, Outcome, Request, TokenSequence
 from veridical.runs.manifest import Manifest, extended, is_run, read_manifest, write_manifest
 from veridical.runs.plan import Ask, Plan
+from veridical.signals import deferred
 from veridical.status import Status
 
 FLUSH_ANSWERS = 2_000
@@ -146,8 +147,9 @@ class RunStore:
     def flush(self) -> None:
         """Write the answers kept so far to disk as one part."""
         if self._buffer:
-            add_part(self.path / "responses", pl.DataFrame(self._buffer, schema=RESPONSES))
-            self._buffer = []
+            with deferred():
+                add_part(self.path / "responses", pl.DataFrame(self._buffer, schema=RESPONSES))
+                self._buffer = []
         self._flushed = time.monotonic()
 
     def note(self, notes: Mapping[str, int], warnings: Sequence[str] = ()) -> None:
