@@ -145,6 +145,7 @@ def _without_composites(table: ScoreTable, raw: Raw) -> ScoreTable:
     for name in _numeric(raw, roles):
         if name not in columns:
             columns[name] = _lenient(raw, name)[rows]
+    columns = {name: columns[name] for name in raw.frame.columns if name in columns}
     halves = {name: _half_a_digit(raw.texts(name)) for name in columns}
     found = composites(columns, halves, (*roles.predictors, *roles.controls), outcomes)
     named = [one for one in found if one.column not in table.taken]
