@@ -17,7 +17,8 @@ from veridical.report.charts import charts, export_specs
 from veridical.report.drawing import series_marks
 from veridical.report.presentation import presentation_of
 from veridical.report.results import Results
-from veridical.suites.imperfective.figures import family_of, scale_chart, trade_off_chart
+from veridical.suites.imperfective.figures import trade_off_chart
+from veridical.suites.imperfective.scale_figure import family_of, scale_chart
 
 SIZES = {MODELS[0]: 134_515_008, MODELS[1]: 1_711_376_384}
 

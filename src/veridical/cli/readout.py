@@ -76,7 +76,7 @@ def command(
     from veridical.cli.console import errors, measures_document, print_json, print_tables
     from veridical.cli.resuming import resumable
     from veridical.progress import Terminal
-    from veridical.prompts.chat import parse_template_arguments
+    from veridical.prompts.template_arguments import parse_template_arguments
     from veridical.studies.readout import readout
     from veridical.studies.study import default_out
 

@@ -72,7 +72,7 @@ def command(
     from veridical.cli.resuming import resumable
     from veridical.errors import UserError
     from veridical.progress import Terminal
-    from veridical.prompts.chat import parse_template_arguments
+    from veridical.prompts.template_arguments import parse_template_arguments
     from veridical.studies.follow import Given, follow
     from veridical.studies.run import run as run_study
     from veridical.studies.study import default_out

@@ -11,7 +11,6 @@ import polars as pl
 
 from veridical.items import Item, Suite
 from veridical.judge.frame import KEY
-from veridical.limits import narrow
 from veridical.report.results import AnsweringKey, Results
 
 MOST_ITEMS = 10_000
@@ -32,7 +31,7 @@ def set_list(suite: Suite, results: Results, frame: pl.DataFrame) -> dict[str, A
     listed = _first(sizes)
     if len(listed) < len(sizes):
         places = zip(suite.places.sets, suite.places.items, strict=True)
-        suite = narrow(suite, (item for name, item in places if name in listed))
+        suite = suite.narrowed({item for name, item in places if name in listed})
     sets = suite.grouping().sets()
     wanted = pl.col("suite") == suite.name
     items = tuple(suite.items)

@@ -19,7 +19,6 @@ from veridical.errors import UserError
 from veridical.files.parquet_parts import add_part, parquet_bytes, read_part, read_parts
 from veridical.files.writing import locked, make_folder, replace
 from veridical.items import Suite
-from veridical.limits import narrow
 from veridical.models.protocol import ChoiceScore, Outcome, Request, TokenSequence
 from veridical.runs.manifest import Manifest, extended, is_run, read_manifest, write_manifest
 from veridical.runs.plan import Ask, Plan
@@ -189,7 +188,7 @@ def _extend_items(path: Path, plans: Sequence[Plan]) -> None:
     for plan in plans:
         asked = {ask.item for ask in plan.asks}
         earlier = stored.get(plan.suite.name)
-        suites[plan.suite.name] = narrow(plan.suite, asked | set(earlier.by_id if earlier else ()))
+        suites[plan.suite.name] = plan.suite.narrowed(asked | set(earlier.by_id if earlier else ()))
     if suites != stored:
         replace(path / ITEMS_NAME, parquet_bytes(_items_frame(suites.values())))
 
@@ -221,7 +220,7 @@ def restore_items(path: Path, plans: Sequence[Plan]) -> None:
     with locked(path):
         suites = read_suites(path) if (path / ITEMS_NAME).is_file() else {}
         for name in lacking:
-            suites[name] = narrow(planned[name], asks.filter(suite=name)["item"])
+            suites[name] = planned[name].narrowed(set(asks.filter(suite=name)["item"]))
         order = [entry.name for entry in read_manifest(path).suites]
         ordered = (suites[name] for name in sorted(suites, key=order.index))
         replace(path / ITEMS_NAME, parquet_bytes(_items_frame(ordered)))

@@ -14,7 +14,6 @@ from veridical.judge.estimate import JudgeSettings
 from veridical.judge.frame import SCHEMA
 from veridical.judge.measure import Measure
 from veridical.judge.table import SuiteTable
-from veridical.limits import narrow
 from veridical.models.protocol import GenerationSettings, LanguageModel
 from veridical.progress import Progress
 from veridical.runs.execute import prepare
@@ -71,7 +70,7 @@ def compare(asked: Plan, one: pl.DataFrame, other: pl.DataFrame, *, seed: int = 
     items = {ask.item for ask in asked.asks} - too_long
     if not items:
         return DtypeAgreement(None, (near[0], near[1]), len(too_long))
-    suite = narrow(asked.suite, items)
+    suite = asked.suite.narrowed(items)
     first, second = answerings(SuiteTable(suite), both)
     measure = agreement(first, second, JudgeSettings(seed=seed))
     return DtypeAgreement(measure, (near[0], near[1]), len(too_long))
