@@ -14,11 +14,10 @@ from typing import Any
 import altair as alt
 
 from veridical.judge.measure import Measure
+from veridical.report.presentation import Specification
 from veridical.report.results import AnsweringKey, Results
 from veridical.report.texts import bounds, estimate
 
-Spec = dict[str, Any]
-"""A Vega-Lite specification."""
 DataRow = dict[str, Any]
 """A row of a chart's data, by the names of its fields."""
 
@@ -54,16 +53,16 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def chart(title: str, subtitle: str, layers: Sequence[alt.Chart], height: int) -> Spec:
+def chart(title: str, subtitle: str, layers: Sequence[alt.Chart], height: int) -> Specification:
     """A specification: layers under a title, as wide as its place on the page."""
     # A line or a legend that is wider than the chart would shrink the plot.
     lines = textwrap.wrap(subtitle, 72)
     header = alt.TitleParams(title, subtitle=lines)
-    spec: Spec = alt.layer(*layers).properties(title=header, width="container", height=height).to_dict()
+    spec: Specification = alt.layer(*layers).properties(title=header, width="container", height=height).to_dict()
     spec["config"] = CONFIG
     # Vega-Lite writes a scale's domain into expressions, whose parser takes these two for ends of lines.
     text = json.dumps(spec, ensure_ascii=False, allow_nan=False).translate({0x2028: " ", 0x2029: " "})
-    cleaned: Spec = json.loads(text)
+    cleaned: Specification = json.loads(text)
     return cleaned
 
 

@@ -19,6 +19,7 @@ from veridical.files.writing import make_folder, replace
 from veridical.items import Suite
 from veridical.judge.measure import Measure
 from veridical.report import texts
+from veridical.report.charts import charts
 from veridical.report.comparisons import columns as contrast_columns
 from veridical.report.comparisons import comparisons
 from veridical.report.parts import asset, environment, script, script_json, source
@@ -114,9 +115,8 @@ def _section(
     readouts: Sequence[ShownReadout],
 ) -> dict[str, Any]:
     """What the template needs of one suite. Ids are numbered: a suite's name may be any text."""
-    from veridical.report.charts import charts  # Altair takes half a second to import
-
-    results = Results.of(measures, suite.name, presentation_of(suite.measures))
+    presentation = presentation_of(suite.measures)
+    results = Results.of(measures, suite.name, presentation)
     named = [(results.name(AnsweringKey.of(m), model=True), m) for m in results.measures]
     compared = comparisons(results)
     statuses = [(results.name(a, model=True), results.statuses(a)) for a in (*results.answers, *results.references)]
@@ -127,13 +127,14 @@ def _section(
         "suite": suite,
         "n_sets": suite.n_sets,
         "results": results,
-        "charts": charts(results, parameters) | readout_charts,
-        "figures": results.presentation.load_figures(),
+        "charts": charts(presentation, results, parameters) | readout_charts,
+        "figures": presentation.load_figures(),
         "readouts": read_out,
         "sets": set_list(suite, results, frame),
         "summaries": summaries(results),
-        "tables": results.presentation.text_tables(results),
-        "remarks": results.presentation.remarks(results),
+        "tables": presentation.text_tables(results),
+        "remarks": presentation.remarks(results),
+        "remarks_lead": presentation.remarks_lead,
         "missing": [(name, counts) for name, counts in statuses if texts.not_ok(counts)],
         "bounded": any(texts.bounds(m) for m in results.measures),
         "comparisons": [(name, list(rows)) for name, rows in groupby(compared, key=lambda row: row.heading)],
@@ -144,7 +145,7 @@ def _section(
 
 def _texts(sections: Sequence[Mapping[str, Any]]) -> dict[str, texts.MeasureText]:
     """The texts of the measures: those of every suite and those of these suites."""
-    own = [section["results"].presentation.texts for section in sections]
+    own = [section["results"].labels.texts for section in sections]
     return {name: text for part in (texts.MEASURES, *own) for name, text in part.items()}
 
 

@@ -7,14 +7,15 @@ import numpy as np
 import numpy.typing as npt
 
 from veridical.readouts.answers import READOUT
-from veridical.report.drawing import GREY, PALETTE, Spec, chart, inline
+from veridical.report.drawing import GREY, PALETTE, chart, inline
+from veridical.report.presentation import Specification
 from veridical.report.shown_readout import ShownReadout
 from veridical.wording import number, p_value, spaced
 
 BINS = 30
 
 
-def charts(one: ShownReadout) -> dict[str, tuple[Spec, str]]:
+def charts(one: ShownReadout) -> dict[str, tuple[Specification, str]]:
     """Name to specification and caption; a figure that nothing fills is not there."""
     found = {
         "layers": (_layers(one), "Layers count from the embedding (0); the last is taken before the final norm."),
@@ -36,7 +37,7 @@ def charts(one: ShownReadout) -> dict[str, tuple[Spec, str]]:
     return {name: (spec, caption) for name, (spec, caption) in found.items() if spec is not None}
 
 
-def _layers(one: ShownReadout) -> Spec | None:
+def _layers(one: ShownReadout) -> Specification | None:
     layers = one.record.layers
     if len(layers) < 2:
         return None
@@ -69,7 +70,7 @@ def _layers(one: ShownReadout) -> Spec | None:
     return chart("Readout by layer", "Balanced accuracy of a readout at every layer.", [line], 300)
 
 
-def _null(one: ShownReadout, measure: str) -> Spec | None:
+def _null(one: ShownReadout, measure: str) -> Specification | None:
     draws = one.draws.get(f"{READOUT}/full/{measure}")
     null = next((n for n in one.record.nulls if (n.answerer, n.input, n.measure) == (READOUT, "full", measure)), None)
     if draws is None or null is None:
@@ -118,7 +119,7 @@ def bin_edges(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None
     return np.asarray(distinct[0] + step * (width * np.arange(n_bins + 1) - 0.5))
 
 
-def _phrases(one: ShownReadout) -> Spec | None:
+def _phrases(one: ShownReadout) -> Specification | None:
     rows = [
         {"layer": at.layer, "cosine": value, "class": spaced(name), "shown": f"{value:.3f}"}
         for at in one.record.representation
@@ -139,7 +140,7 @@ def _phrases(one: ShownReadout) -> Spec | None:
     return chart("Progressive and simple past by layer", "Mean cosine of the two phrases, by verb class.", [line], 300)
 
 
-def _classes(one: ShownReadout) -> Spec | None:
+def _classes(one: ShownReadout) -> Specification | None:
     """Likeness of the two phrases against TBR at the readout's own layer, a point a verb class."""
     at = next((found for found in one.record.representation if found.layer == one.record.layer), None)
     if at is None or not at.tbr:
@@ -165,7 +166,7 @@ def _classes(one: ShownReadout) -> Spec | None:
     return chart("Similarity of the two phrases and TBR by verb class", _correlations(one), layers, 300)
 
 
-def _bias(one: ShownReadout) -> Spec | None:
+def _bias(one: ShownReadout) -> Specification | None:
     """The correlations at every layer, over classes and over items."""
     rows = []
     for at in one.record.representation:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from veridical.items import Suite
 from veridical.judge.measure import Measure
 from veridical.readouts.answers import ANSWERERS, MODE, READOUT
 from veridical.readouts.record import NullResult, ReadoutRecord
+from veridical.report.presentation import Specification
 from veridical.report.results import AnsweringKey, Results
 from veridical.report.shown_readout import ShownReadout
 from veridical.wording import number, spaced
-
-if TYPE_CHECKING:
-    from veridical.report.drawing import Spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +43,14 @@ class Section:
     charts: tuple[tuple[str, str], ...]
 
 
-def sections(suite: Suite, results: Results, readouts: Sequence[ShownReadout]) -> tuple[list[Section], dict[str, Spec]]:
+def sections(
+    suite: Suite, results: Results, readouts: Sequence[ShownReadout]
+) -> tuple[list[Section], dict[str, Specification]]:
     """The readouts of a suite and their charts, by name."""
     from veridical.report.readout_charts import charts
 
     found: list[Section] = []
-    drawn: dict[str, Spec] = {}
+    drawn: dict[str, Specification] = {}
     for place, one in enumerate(readout for readout in readouts if readout.record.suite == suite.name):
         own = charts(one)
         drawn |= {f"readout-{place}-{name}": spec for name, (spec, _) in own.items()}

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import numpy as np
 
-from veridical.report.drawing import GREY, PALETTE, DataRow, Spec, chart, inline
+from veridical.report.drawing import GREY, PALETTE, DataRow, chart, inline
+from veridical.report.presentation import Specification
 from veridical.report.validity_limits import FULL_HEATMAP, TALLEST, lines, points, shown_benchmarks
 from veridical.validity.results import Gain, RankAgreement, Validity
 from veridical.validity.wording import amount, magnitude
@@ -24,7 +25,7 @@ CROWDED = 200
 """From so many models on, points are small and see-through."""
 
 
-def charts(analysis: Analysis) -> dict[str, Spec]:
+def charts(analysis: Analysis) -> dict[str, Specification]:
     """Every figure that the record can fill: heatmap, a rank flow for each variant, two figures for each outcome."""
     record = analysis.record
     found = {"correlations": _heatmap(record) if len(record.columns) <= FULL_HEATMAP else _large_heatmap(record)}
@@ -39,7 +40,7 @@ def charts(analysis: Analysis) -> dict[str, Spec]:
     return {name: spec for name, spec in found.items() if spec is not None}
 
 
-def _heatmap(record: Validity) -> Spec | None:
+def _heatmap(record: Validity) -> Specification | None:
     rows = []
     for pair in record.correlations:
         if pair.rho is None:
@@ -65,7 +66,7 @@ def _heatmap(record: Validity) -> Spec | None:
     return chart("Rank correlations", subtitle, layers, max(240, 26 * len(names)))
 
 
-def _large_heatmap(record: Validity) -> Spec | None:
+def _large_heatmap(record: Validity) -> Specification | None:
     """The heat map of many columns: its lower triangle, one row of the data a column, in hundredths."""
     names = list(record.columns)
     places = {name: place for place, name in enumerate(names)}
@@ -108,7 +109,7 @@ def _drawn(n: int, most: int, always: np.ndarray[Any, np.dtype[np.bool_]]) -> np
     return drawn
 
 
-def _flow(analysis: Analysis, agreement: RankAgreement) -> Spec | None:
+def _flow(analysis: Analysis, agreement: RankAgreement) -> Specification | None:
     """A line a model, from its rank on the original to its rank on the reworked version."""
     table = analysis.table
     old, new = table.column(agreement.original), table.column(agreement.reworked)
@@ -185,7 +186,7 @@ def _places(scores: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np
     return places
 
 
-def _gains(gains: list[Gain]) -> Spec | None:
+def _gains(gains: list[Gain]) -> Specification | None:
     """MAE gain of every benchmark with its interval, over each baseline."""
     names = list(dict.fromkeys(gain.benchmark for gain in gains))
     baselines = list(dict.fromkeys(gain.baseline for gain in gains))
@@ -220,7 +221,7 @@ def _gains(gains: list[Gain]) -> Spec | None:
     return chart(f"What benchmarks add for {gains[0].outcome}", subtitle, layers, max(160, 34 * len(names)))
 
 
-def _predicted(analysis: Analysis, gains: list[Gain]) -> Spec | None:
+def _predicted(analysis: Analysis, gains: list[Gain]) -> Specification | None:
     """Held-out predictions against what was observed, for the benchmark with the greatest gain."""
     best = max((gain for gain in gains if gain.baseline == gains[-1].baseline), key=lambda gain: gain.mae_gain)
     key = (best.benchmark, best.outcome, best.baseline)

@@ -12,7 +12,6 @@ from veridical.report.drawing import (
     GREY,
     NOT_OK_BOUNDS,
     DataRow,
-    Spec,
     answered_by,
     chart,
     inline,
@@ -22,7 +21,7 @@ from veridical.report.drawing import (
     not_ok_bars,
     series_marks,
 )
-from veridical.report.presentation import Figure
+from veridical.report.presentation import Figure, Specification
 from veridical.report.results import AnsweringKey, Results
 from veridical.report.texts import bounds, estimate
 from veridical.suites.imperfective.class_table import verb_classes
@@ -33,9 +32,9 @@ START = "zero-shot"
 """The prompt from which the others are compared."""
 
 
-def group_chart(results: Results, _: Mapping[str, int] | None = None) -> Spec | None:
+def group_chart(results: Results, _: Mapping[str, int] | None = None) -> Specification | None:
     """Accuracy in each group, a point an answering with its interval; references in grey."""
-    names = {group: _group_name(group, results.presentation.groups) for group in results.groups}
+    names = {group: _group_name(group, results.labels.groups) for group in results.groups}
 
     def rows(answerings: Mapping[AnsweringKey, AnsweringKey]) -> list[DataRow]:
         """A row for each answering and group; it stands in the place of the answering it is mapped to."""
@@ -105,7 +104,7 @@ def _group_name(group: str, glosses: Mapping[str, str]) -> str:
     return gloss.replace(" ", "|") if len(group) > 1 else f"{group}|{gloss.replace(' ', '|')}"
 
 
-def class_chart(results: Results, _: Mapping[str, int] | None = None) -> Spec | None:
+def class_chart(results: Results, _: Mapping[str, int] | None = None) -> Specification | None:
     """TBR in each verb class, a point an answering with its interval."""
     rows = [
         measure_row(results, answering, measure, verb_class=spaced(verb_class))
@@ -160,7 +159,7 @@ def _trade_off_rows(results: Results) -> list[DataRow]:
     return rows
 
 
-def trade_off_chart(results: Results, _: Mapping[str, int] | None = None) -> Spec | None:
+def trade_off_chart(results: Results, _: Mapping[str, int] | None = None) -> Specification | None:
     """Accuracy in C against accuracy in D, a point a (model, prompt), lines from `zero-shot` to the others."""
     rows = _trade_off_rows(results)
     if len(rows) < 2:

@@ -11,7 +11,6 @@ from veridical.report.drawing import (
     DASHES,
     PALETTE,
     SHAPES,
-    Spec,
     chart,
     inline,
     legend_below,
@@ -20,6 +19,7 @@ from veridical.report.drawing import (
     named_scale,
     not_ok_bars,
 )
+from veridical.report.presentation import Specification
 from veridical.report.results import Results
 from veridical.report.texts import parameter_count
 
@@ -36,7 +36,7 @@ def family_of(model: str) -> str:
     return re.sub(r"[-_. ]{2,}", "-", _SIZE.sub("", name)).strip("-_. ") or name
 
 
-def scale_chart(results: Results, parameters: Mapping[str, int]) -> Spec | None:
+def scale_chart(results: Results, parameters: Mapping[str, int]) -> Specification | None:
     """TBR and gap against the number of parameters, where two models or more have a known size.
 
     Lines join the models of one family under one prompt: what changes between families is not size alone.

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 
 from veridical.judge.measure import Measure
-from veridical.report.drawing import AXIS, DASHES, PALETTE, SHAPES, DataRow, Spec, chart, inline
-from veridical.report.presentation import Figure
+from veridical.report.drawing import AXIS, DASHES, PALETTE, SHAPES, DataRow, chart, inline
+from veridical.report.presentation import Figure, Specification
 from veridical.report.results import AnsweringKey, Results
 from veridical.report.texts import estimate
 from veridical.suites.merge.terminal import factor_values
@@ -19,7 +19,7 @@ LINES: Mapping[str, list[int]] = {CURVE: DASHES[0], REFERENCE: DASHES[2], SEEDS:
 """The three lines of an answering and how each is dashed."""
 
 
-def consistency_chart(results: Results, _: Mapping[str, int] | None = None) -> Spec | None:
+def consistency_chart(results: Results, _: Mapping[str, int] | None = None) -> Specification | None:
     """SV against CT with its intervals, seed accuracy, the reference line, and a diamond at matching correctness."""
     lines = [row for answering in results.answers for row in _lines(results, answering)]
     if not lines:
@@ -137,7 +137,7 @@ def _withheld(results: Results, answering: AnsweringKey) -> str:
     return f"{name} ({found.withheld})" if found.withheld else name
 
 
-def word_class_chart(results: Results, _: Mapping[str, int] | None = None) -> Spec | None:
+def word_class_chart(results: Results, _: Mapping[str, int] | None = None) -> Specification | None:
     """Variant accuracy in each word class, a point an answering with its interval."""
     rows = [
         {**_point(results.name(answering, model=True), "", 0.0, record), "word_class": spaced(str(value))}
@@ -176,7 +176,7 @@ def word_class_chart(results: Results, _: Mapping[str, int] | None = None) -> Sp
     return chart("Variants by the word that was replaced", "Share of variants right, with intervals.", layers, height)
 
 
-def proposer_chart(results: Results, _: Mapping[str, int] | None = None) -> Spec | None:
+def proposer_chart(results: Results, _: Mapping[str, int] | None = None) -> Specification | None:
     """Variant accuracy as a heat map, a row an answering, a column a proposer; the cell of a model's own is framed."""
     own = {(AnsweringKey.of(m), m.slice["proposer"]) for m in results.contrasts if m.measure == "home_advantage"}
     rows = [
