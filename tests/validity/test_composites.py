@@ -11,7 +11,7 @@ from tests.validity.test_public_tables import family, leaderboard, messages, sco
 from veridical.errors import UserError
 from veridical.validity.composites import Composite, composites
 from veridical.validity.roles import Roles
-from veridical.validity.table import read_table
+from veridical.validity.table_reading import read_table
 
 
 def plant(n: int, digits: int, seed: int) -> dict[str, np.ndarray]:
