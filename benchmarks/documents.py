@@ -15,12 +15,12 @@ Document = dict[str, Any]
 def imperfective(model: Any) -> Iterator[Document]:
     """The suite's zero-shot questions, rendered by the model's own chat template: three one-word choices."""
     from veridical.prompts.chat import render
-    from veridical.runs.plan import Wishes, plan, query
+    from veridical.runs.plan import AskOptions, plan, query
     from veridical.suites.registry import load
 
     suite = load("imperfective")
-    wishes = Wishes(prompts=("zero-shot",), inputs=("full",), orders=1)
-    for ask in plan(suite, wishes).asks:
+    options = AskOptions(prompts=("zero-shot",), inputs=("full",), orders=1)
+    for ask in plan(suite, options).asks:
         asked = query(suite, ask)
         text = render(asked.contexts[0], model.encoder.tokenizer).text
         gold = list(asked.continuations).index(suite.by_id[ask.item].gold[0])

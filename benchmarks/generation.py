@@ -19,7 +19,7 @@ from harness import alternate, median, report
 
 from veridical.models import load
 from veridical.models.protocol import GenerationSettings
-from veridical.runs.plan import Wishes, plan, query
+from veridical.runs.plan import AskOptions, plan, query
 from veridical.suites.registry import load as load_suite
 
 
@@ -31,8 +31,8 @@ def main() -> None:
     given = parser.parse_args()
     model = load("smollm2", device="cpu")
     suite = load_suite("imperfective")
-    wishes = Wishes(modes=("generate",), prompts=("cot",), inputs=("full",), limit=given.items)
-    asks = plan(suite, wishes).asks[: given.items]
+    options = AskOptions(modes=("generate",), prompts=("cot",), inputs=("full",), limit=given.items)
+    asks = plan(suite, options).asks[: given.items]
     settings = GenerationSettings(given.tokens)
     requests = [model.prepare(query(suite, ask), settings) for ask in asks]
     written: dict[str, list[Any]] = {}

@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from veridical.readouts.nulls import permuted_within
-from veridical.readouts.selection import FOLDS, PENALTIES, Prepared
+from veridical.readouts.selection import FOLDS, PENALTIES, PreparedFeatures
 
 ROWS, GROUPS, CLASSES, ANSWERED = 144, 18, 4, 108
 MARGIN = 1e-6
@@ -62,7 +62,7 @@ def main() -> None:
     permuted = permuted_within(labels, groups, given.draws, rng)
 
     began = time.perf_counter()
-    prepared = Prepared.of(features, groups.tolist(), others)
+    prepared = PreparedFeatures.of(features, groups.tolist(), others)
     factored = time.perf_counter() - began
     chosen = prepared.choose(permuted, CLASSES)
     ours = time.perf_counter() - began

@@ -1,4 +1,4 @@
-"""What a sealed run folder costs: 100,000 answers written and read, with checksums, list and cross-references or without.
+"""What a sealed run folder costs: 100,000 answers written and read, with checksums and cross-references or not.
 
     python benchmarks/sealing.py
 
@@ -23,7 +23,7 @@ from veridical.prompts.template import Prompt
 from veridical.runs.load import open_runs
 from veridical.runs.manifest import Manifest, ModelEntry, RunSettings, SuiteEntry, read_manifest
 from veridical.runs.parts import Editing
-from veridical.runs.plan import Wishes, plan
+from veridical.runs.plan import AskOptions, plan
 from veridical.runs.store import RunStore
 from veridical.status import Status
 
@@ -79,7 +79,7 @@ def without_seal() -> Iterator[None]:
 def write(folder: Path, suite: Suite, requests: list[tuple[object, Request, str]], manifest: Manifest) -> float:
     """Seconds to write the questions and the answers of a run."""
     start = time.perf_counter()
-    store = RunStore(folder, manifest, [plan(suite, Wishes())])
+    store = RunStore(folder, manifest, [plan(suite, AskOptions())])
     store.add_requests(requests)  # type: ignore[arg-type]
     for place, (_, _, key) in enumerate(requests):
         scores = (ChoiceScore(-1.0 - place % 7, 2, 5, 5), ChoiceScore(-2.0, 2, 5, 5))
@@ -102,7 +102,7 @@ def main() -> None:
     entry = SuiteEntry(name=suite.name, version=suite.version, content_hash=suite.content_hash)
     model = ModelEntry(name="none", fingerprint={}, digest="0" * 16)
     manifest = Manifest(created="", model=model, suites=(entry,), settings=RunSettings(seed=0))
-    asks = plan(suite, Wishes()).asks
+    asks = plan(suite, AskOptions()).asks
     tokens = (TokenSequence(tuple(range(40)), (1, 2), 5, 5), TokenSequence(tuple(range(40)), (3, 4), 5, 5))
     requests: list[tuple[object, Request, str]] = [(ask, Request(tokens), f"{n:032d}") for n, ask in enumerate(asks)]
     requests = requests[:N]

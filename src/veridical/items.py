@@ -8,8 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
+from json.encoder import encode_basestring
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
@@ -44,12 +45,15 @@ def text_digest(text: str, length: int = 16) -> str:
 
 
 canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
-"""A value as canonical JSON. For an object or a list the encoder is set up anew each time; a single text is fast."""
+"""A value as canonical JSON. For an object or a list the encoder is set up anew each time."""
+
+canonical_text: Callable[[str], str] = encode_basestring
+"""A text as canonical JSON, as `canonical` writes it and in less time."""
 
 
 def canonical_list(texts: Iterable[str]) -> str:
     """A list of texts as canonical JSON, as `canonical` writes it and in less time."""
-    return f"[{','.join(map(canonical, texts))}]"
+    return f"[{','.join(map(canonical_text, texts))}]"
 
 
 def _check_apart(what: str, labels: Sequence[str]) -> None:

@@ -1,8 +1,6 @@
-"""A suite narrowed to some of its items or sets."""
+"""A suite limited to some of its sets."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 from veridical.errors import UserError
 from veridical.items import Grouping, Places, Suite, canonical_list, text_digest
@@ -33,11 +31,6 @@ def _taken(places: Places, limit: int, seed: int) -> list[str]:
     return turns[:limit]
 
 
-def narrow(suite: Suite, item_ids: Iterable[str]) -> Suite:
-    """The suite with these items alone, and the groupings' members among them, in the suite's order."""
-    return suite.narrowed(frozenset(item_ids))
-
-
 def limited(suite: Suite, limit: int | None, seed: int) -> Suite:
     """The suite narrowed to `limit` sets of its first grouping, every member kept.
 
@@ -49,7 +42,7 @@ def limited(suite: Suite, limit: int | None, seed: int) -> Suite:
         raise UserError(f"--limit {limit}: give a number of item sets, 1 or more")
     places = _with_lone_items(suite)
     taken = set(_taken(places, limit, seed))
-    return narrow(suite, (item for name, item in zip(places.sets, places.items, strict=True) if name in taken))
+    return suite.narrowed({item for name, item in zip(places.sets, places.items, strict=True) if name in taken})
 
 
 def _with_lone_items(suite: Suite) -> Places:

@@ -54,7 +54,7 @@ def _speed(rate: float) -> str:
 
 
 class Terminal:
-    """Tells on a console: a bar with items a second and the time left where it is a terminal."""
+    """Shows progress on a console: a bar with items a second and the time left where it is a terminal."""
 
     def __init__(self, console: Console) -> None:
         self._console = console

@@ -211,8 +211,9 @@ sys.exit(main(sys.argv[1:-1]))
 """
 
 
-def test_control_c_stops_cleanly_and_names_the_command_that_goes_on(suite_file, tmp_path):
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+@pytest.mark.parametrize("sent", ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])
+def test_a_signal_stops_cleanly_and_names_the_command_that_goes_on(suite_file, tmp_path, sent):
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
     words = [sys.executable, "-c", SLOW, "run", str(suite_file), "--model", "hf/slow/one"]
     process = subprocess.Popen(
         [*words, "0.05"],
@@ -225,9 +226,9 @@ def test_control_c_stops_cleanly_and_names_the_command_that_goes_on(suite_file, 
     deadline = time.monotonic() + 60
     while not list(tmp_path.rglob("responses/*.parquet")) and time.monotonic() < deadline:
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(getattr(signal, sent))
     printed, told = process.communicate(timeout=60)
-    assert process.returncode == 1
+    assert process.returncode == 128 + getattr(signal, sent)
     assert printed == ""
     assert "Traceback" not in told
     command = told.splitlines()[-1].strip()

@@ -143,7 +143,7 @@ def test_control_c_while_modules_are_imported_is_told(study, module, command, tm
         cwd=tmp_path,
         timeout=120,
     )
-    assert done.returncode == 1
+    assert done.returncode == 130
     assert re.fullmatch(r"veridical: stopped( before anything was stored)?\n", done.stderr)
 
 
@@ -160,7 +160,7 @@ def test_control_c_in_judge_is_told(study, monkeypatch, capsys):
     from veridical.studies import judged as judgement
 
     monkeypatch.setattr(judgement, "judge", lambda *_, **__: signal.raise_signal(signal.SIGINT))
-    assert main(["judge", str(study.path)]) == 1
+    assert main(["judge", str(study.path)]) == 130
     assert capsys.readouterr().err == "veridical: stopped\n"
 
 

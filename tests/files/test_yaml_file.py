@@ -9,7 +9,7 @@ import pytest
 from veridical.errors import UserError
 from veridical.files.scalars import decimal_number, truth_value, whole_number
 from veridical.files.yaml_file import read_yaml
-from veridical.studies.recipe import read_recipe
+from veridical.studies.recipe_file import read_recipe
 from veridical.validity.roles import read_roles
 
 RETYPED = ("01172", "1:30", "no", "yes", "on", "True", "1_000", "0x10", "0b1", "0o7", "1e3", "1.0e+3", ".5", "1.10")

@@ -12,7 +12,7 @@ from tests.cli.test_bad_input import call, fault
 from veridical.errors import UserError
 from veridical.interop.imports.score_table import import_scores, read_scores
 from veridical.validity.roles import Roles
-from veridical.validity.table import read_table
+from veridical.validity.table_reading import read_table
 
 LOGS = Path(__file__).parents[3] / "shared" / "data" / "lm_eval_logs"
 

@@ -14,7 +14,8 @@ import torch
 from veridical.engine.probes import probe
 from veridical.errors import UserError
 from veridical.models import hf, load
-from veridical.models.hf import HuggingFaceModel, stop_tokens
+from veridical.models.endings import stop_tokens
+from veridical.models.hf import HuggingFaceModel
 from veridical.models.protocol import GenerationSettings, LanguageModel, Outcome, Query, Request, TokenSequence
 from veridical.prompts.template import Conversation, Message, PlainText
 from veridical.status import Status

@@ -16,7 +16,7 @@ from veridical.errors import UserError
 from veridical.models import load
 from veridical.models.checkpoint import load_checkpoint
 from veridical.models.hf import HuggingFaceModel
-from veridical.models.sources import ModelSource
+from veridical.models.model_source import ModelSource
 from veridical.variation.masked import load_masked
 
 from . import tiny

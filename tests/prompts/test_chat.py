@@ -14,10 +14,10 @@ from veridical.prompts.chat import (
     adds_special_tokens,
     delimiter,
     joined,
-    parse_template_arguments,
     render,
 )
 from veridical.prompts.template import Conversation, Message, PlainText
+from veridical.prompts.template_arguments import parse_template_arguments
 
 transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from veridical.errors import UserError
-from veridical.prompts.chat import parse_template_arguments, render
+from veridical.prompts.chat import render
 from veridical.prompts.template import Conversation, Message
+from veridical.prompts.template_arguments import parse_template_arguments
 
 from .test_chat import ASK, PREFILLED, tokenizer
 

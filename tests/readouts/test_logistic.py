@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from veridical.errors import UserError
 from veridical.readouts.logistic import decide, reduce, scores
-from veridical.readouts.selection import FOLDS, PENALTIES, Prepared, balanced_accuracy
+from veridical.readouts.selection import FOLDS, PENALTIES, PreparedFeatures, balanced_accuracy
 from veridical.stats.units import Floats, Ints
 
 MARGIN = 1e-6
@@ -109,7 +109,7 @@ class TestSelection:
         groups = np.repeat(np.arange(9), 8)
         rng = np.random.default_rng(seed)
         vectors = np.stack([labels, rng.permutation(labels)])
-        chosen = Prepared.of(features, groups.tolist(), answered).choose(vectors, 4)
+        chosen = PreparedFeatures.of(features, groups.tolist(), answered).choose(vectors, 4)
         for vector, mine, penalty, scored in zip(
             vectors, chosen.answers, chosen.penalty, chosen.validation, strict=True
         ):
@@ -124,7 +124,7 @@ class TestSelection:
         features, answered, labels = data(7, rows=40, width=8)
         rng = np.random.default_rng(8)
         vectors = np.stack([rng.permutation(labels) for _ in range(300)])
-        prepared = Prepared.of(features, np.repeat(np.arange(10), 4).tolist(), answered)
+        prepared = PreparedFeatures.of(features, np.repeat(np.arange(10), 4).tolist(), answered)
         seen: list[int] = []
         together = prepared.choose(vectors, 4, done=seen.append)
         assert sum(seen) == 300
@@ -138,7 +138,9 @@ class TestSelection:
         reached = []
         for _ in range(60):
             features = rng.normal(size=(48, 200)) * np.geomspace(1e-3, 1e3, 200)
-            chosen = Prepared.of(features, np.repeat(np.arange(12), 4).tolist(), features[:1]).choose(labels[None], 4)
+            chosen = PreparedFeatures.of(features, np.repeat(np.arange(12), 4).tolist(), features[:1]).choose(
+                labels[None], 4
+            )
             reached.append(chosen.validation[0, 3])
         error = np.std(reached, ddof=1) / np.sqrt(len(reached))
         assert abs(np.mean(reached) - 0.25) < 4 * error
@@ -147,17 +149,17 @@ class TestSelection:
         features, answered, _ = data(1)
         features[5, 2] = np.inf
         with pytest.raises(UserError, match=r"row 5 \(from 0\) of the fitted features"):
-            Prepared.of(features, list(range(48)), answered)
+            PreparedFeatures.of(features, list(range(48)), answered)
 
     def test_fewer_groups_than_folds_are_refused(self) -> None:
         features, answered, _ = data(1)
         with pytest.raises(UserError, match="4 groups cannot be kept whole in 5 folds"):
-            Prepared.of(features, [row % 4 for row in range(48)], answered)
+            PreparedFeatures.of(features, [row % 4 for row in range(48)], answered)
 
     def test_a_class_missing_from_a_fold_is_refused(self) -> None:
         features, answered, labels = data(1)
         labels = np.where(np.arange(48) < 8, 3, labels % 3)
-        prepared = Prepared.of(features, [row // 8 for row in range(48)], answered)
+        prepared = PreparedFeatures.of(features, [row // 8 for row in range(48)], answered)
         with pytest.raises(UserError, match="class 'd' is missing from the rows fitted in fold"):
             prepared.check_labels(labels, ["a", "b", "c", "d"])
 

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import altair as alt
 import pytest
 
 from tests.report.synthetic import MODELS, Study
-from veridical.errors import UserError
 from veridical.judge.measure import Measure
-from veridical.report.charts import charts, export_specs
+from veridical.report.charts import charts
 from veridical.report.drawing import series_marks
 from veridical.report.presentation import presentation_of
 from veridical.report.results import Results
-from veridical.suites.imperfective.figures import family_of, scale_chart, trade_off_chart
+from veridical.suites.imperfective.figures import trade_off_chart
+from veridical.suites.imperfective.scale_figure import family_of, scale_chart
 
+PARADOX = presentation_of("imperfective")
 SIZES = {MODELS[0]: 134_515_008, MODELS[1]: 1_711_376_384}
 
 
 @pytest.fixture(scope="module")
 def specs(study: Study) -> dict[str, dict[str, Any]]:
-    return charts(Results.of(study.measures, study.suite.name, presentation_of("imperfective")), SIZES)
+    return charts(PARADOX, Results.of(study.measures, study.suite.name, PARADOX), SIZES)
 
 
 def rows(spec: dict[str, Any], *fields: str) -> Iterator[dict[str, Any]]:
@@ -87,7 +87,7 @@ def partly_answered(group: str, value: float, least: float, most: float) -> Meas
 def test_what_was_not_answered_is_drawn_apart_from_wrong() -> None:
     """Of C .40 is right and .60 not ok; of D all is answered, and nothing is right."""
     measures = [partly_answered("C", 0.4, 0.4, 1.0), partly_answered("D", 0.0, 0.0, 0.0)]
-    spec = charts(Results.of(measures, "s", presentation_of("imperfective")), {})["groups"]
+    spec = charts(PARADOX, Results.of(measures, "s", PARADOX), {})["groups"]
     (hatched,) = [layer for layer in spec["layer"] if "strokeDash" in layer["mark"]]
     bars = [(row["value"], row["bound_low"], row["bound_high"]) for row in spec["datasets"][hatched["data"]["name"]]]
     assert bars == [(0.4, 0.4, 1.0)]
@@ -96,7 +96,7 @@ def test_what_was_not_answered_is_drawn_apart_from_wrong() -> None:
 
 def test_nothing_is_hatched_where_all_is_answered() -> None:
     measures = [partly_answered("C", 0.4, 0.4, 0.4), partly_answered("D", 1.0, 1.0, 1.0)]
-    spec = charts(Results.of(measures, "s", presentation_of("imperfective")), {})["groups"]
+    spec = charts(PARADOX, Results.of(measures, "s", PARADOX), {})["groups"]
     assert not [layer for layer in spec["layer"] if "strokeDash" in layer["mark"]]
     assert "not ok" not in " ".join(spec["title"]["subtitle"])
 
@@ -135,35 +135,14 @@ def test_scale_curve_needs_two_models_of_known_size() -> None:
 
 def test_suite_of_other_measures_has_no_figure() -> None:
     measure = Measure(suite="s", model="m", prompt="p", mode="loglikelihood", measure="seed_accuracy", value=0.5)
-    assert charts(Results.of([measure], "s", presentation_of("imperfective")), {}) == {}
+    assert charts(PARADOX, Results.of([measure], "s", PARADOX), {}) == {}
 
 
-def test_specifications_are_exported_as_strict_json(study: Study, tmp_path: Path) -> None:
-    paths = export_specs(tmp_path / "figures", [study.suite], study.measures, SIZES)
-    assert sorted(path.name for path in paths) == [
-        f"imperfective-{name}.vl.json" for name in ("groups", "scale", "trade-off", "verb-classes")
-    ]
-
-    def refuse(name: str) -> None:
-        raise AssertionError(name)
-
-    for path in paths:
-        document = json.loads(path.read_text("utf-8"), parse_constant=refuse)
-        assert document["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
-
-
-def test_figures_folder_that_cannot_be_made_is_the_users_error(study: Study, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(UserError, match="figures"):
-        export_specs(tmp_path / "file" / "figures", [study.suite], study.measures, SIZES)
-
-
-def test_suite_name_makes_no_path_of_its_own(study: Study, tmp_path: Path) -> None:
-    suite = study.suite.model_copy(update={"name": "../../up"})
-    measures = [m.model_copy(update={"suite": suite.name}) for m in study.measures]
-    for path in export_specs(tmp_path, [suite], measures, {}):
-        assert path.parent == tmp_path
-        assert path.exists()
+def test_specifications_are_strict_json_of_vega_lite(specs: dict[str, dict[str, Any]]) -> None:
+    assert sorted(specs) == ["groups", "scale", "trade-off", "verb-classes"]
+    for spec in specs.values():
+        json.dumps(spec, allow_nan=False)
+        assert spec["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def asked() -> tuple[Suite, pl.DataFrame, list[Measure]]:
 
 @pytest.fixture(scope="module")
 def specs(asked: tuple[Suite, pl.DataFrame, list[Measure]]) -> dict[str, Any]:
-    return charts(Results.of(asked[2], "small", presentation_of("merge")), {})
+    return charts(presentation_of("merge"), Results.of(asked[2], "small"), {})
 
 
 def rows(spec: dict[str, Any], *fields: str) -> Iterator[dict[str, Any]]:

@@ -29,7 +29,7 @@ def measures() -> list[Measure]:
 
 
 def cells(measures: list[Measure]) -> dict[str, dict[str, Any]]:
-    spec = charts(Results.of(measures, "small", presentation_of("merge")), {})["proposers"]
+    spec = charts(presentation_of("merge"), Results.of(measures, "small"), {})["proposers"]
     parts = [spec, *spec["layer"]]
     rows = [row for part in parts for row in part.get("data", {}).get("values", ())]
     rows += [row for values in spec.get("datasets", {}).values() for row in values]
@@ -47,7 +47,7 @@ def test_the_heat_map_has_a_cell_a_proposer_and_frames_home(measures: list[Measu
 def test_one_proposer_is_no_heat_map() -> None:
     suite, answers = make(TABLE, proposer=dict.fromkeys(VARIANTS, "minilm-mlm"))
     found = judge(suite, frame(suite, answers), draws=50)
-    assert "proposers" not in charts(Results.of(found, "small", presentation_of("merge")), {})
+    assert "proposers" not in charts(presentation_of("merge"), Results.of(found, "small"), {})
 
 
 def test_the_terminal_has_a_table_of_models_against_proposers(measures: list[Measure]) -> None:

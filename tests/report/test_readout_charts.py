@@ -9,7 +9,7 @@ import pytest
 
 from veridical.readouts.record import ReadoutRecord, Representation
 from veridical.report.readout_charts import BINS, bin_edges, charts
-from veridical.report.readouts import ReadOut
+from veridical.report.shown_readout import ShownReadout
 
 
 @pytest.mark.parametrize("step", [1 / 162, 1 / 54, 1 / 1000])
@@ -49,7 +49,7 @@ def figures(*, r: float | None) -> dict[str, tuple[dict[str, Any], str]]:
     record = ReadoutRecord(
         suite="s", fitted_on="s", prompt="ask", layer=1, n_blocks=1, folds=5, seed=0, representation=tuple(at)
     )
-    return charts(ReadOut("m", record, {}, pl.DataFrame()))
+    return charts(ShownReadout("m", record, {}, pl.DataFrame()))
 
 
 def told(chart: dict[str, Any]) -> str:

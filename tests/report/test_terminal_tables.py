@@ -11,7 +11,6 @@ from rich.console import Console
 
 from tests.report.synthetic import Study, measures_of
 from veridical.judge.measure import Measure
-from veridical.limits import narrow
 from veridical.report.terminal import render
 
 
@@ -171,7 +170,7 @@ def ambiguous(study: Study) -> list[str]:
 
 def test_rows_over_fewer_items_are_named(study: Study) -> None:
     part = study.frame.filter((pl.col("prompt") != "dap") | ~pl.col("item").is_in(ambiguous(study)))
-    smaller = narrow(study.suite, [item.id for item in study.suite.items if item.id not in ambiguous(study)])
+    smaller = study.suite.narrowed({item.id for item in study.suite.items if item.id not in ambiguous(study)})
     records = [
         *(m for m in measures_of(study.suite, study.frame) if m.prompt != "dap"),
         *(m for m in measures_of(smaller, part.filter(prompt="dap")) if m.prompt == "dap"),

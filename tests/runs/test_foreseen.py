@@ -25,7 +25,7 @@ def items_of(study):
 
 
 @pytest.mark.parametrize(
-    ("suites", "wishes", "words"),
+    ("suites", "options", "words"),
     [
         ([], {}, "no suite is given"),
         (toy_suite(1), {"seed": -1}, "--seed -1: give 0 or more"),
@@ -35,10 +35,10 @@ def items_of(study):
         (toy_suite(1), {"out": "nul\0"}, "cannot use"),
     ],
 )
-def test_a_wish_that_cannot_be_judged_is_refused_before_anything_is_asked(suites, wishes, words, tmp_path):
+def test_an_option_that_cannot_be_judged_is_refused_before_anything_is_asked(suites, options, words, tmp_path):
     model = ToyModel()
     with pytest.raises(UserError, match=words) as caught:
-        veridical.run(suites, model=model, **{"out": tmp_path / "s", **wishes})
+        veridical.run(suites, model=model, **{"out": tmp_path / "s", **options})
     assert "\n" not in str(caught.value)
     assert model.asked == []
     assert list(tmp_path.iterdir()) == []
@@ -100,10 +100,10 @@ def test_a_seed_or_length_other_than_the_stored_one_is_refused_before_loading(tm
 
     veridical.run(toy_suite(1), model=ToyModel(), mode="generate", out=tmp_path)
     monkeypatch.setattr(models, "load_with", load)
-    for wishes, words in (({"seed": 1}, "--seed 0, not 1"), ({"max_new_tokens": 9}, "--max-new-tokens 512, not 9")):
+    for options, words in (({"seed": 1}, "--seed 0, not 1"), ({"max_new_tokens": 9}, "--max-new-tokens 512, not 9")):
         for model in ("hf/toys/small", ToyModel()):
             with pytest.raises(UserError, match=words):
-                veridical.run(toy_suite(1), model=model, mode="generate", out=tmp_path, **wishes)
+                veridical.run(toy_suite(1), model=model, mode="generate", out=tmp_path, **options)
     # Another dtype is another run.
     with pytest.raises(AssertionError, match="loaded"):
         veridical.run(toy_suite(1), model="hf/toys/small", dtype="bfloat16", seed=1, out=tmp_path)

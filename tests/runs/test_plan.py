@@ -10,7 +10,7 @@ from veridical.errors import UserError
 from veridical.items import Grouping
 from veridical.limits import limited, take_sets
 from veridical.prompts.template import TextPair
-from veridical.runs.plan import Wishes, check_names, plan, query
+from veridical.runs.plan import AskOptions, check_names, plan, query
 
 from .toy import LABELS, toy_suite
 
@@ -24,7 +24,7 @@ def shuffled(suite, seed=3):
 
 
 def test_every_prompt_that_fits_is_asked_in_every_order_and_restricted_inputs_once():
-    made = plan(toy_suite(6), Wishes())
+    made = plan(toy_suite(6), AskOptions())
     counts = {}
     for ask in made.asks:
         counts[ask.prompt, ask.input] = counts.get((ask.prompt, ask.input), 0) + 1
@@ -34,24 +34,24 @@ def test_every_prompt_that_fits_is_asked_in_every_order_and_restricted_inputs_on
 
 
 def test_rotations_put_each_label_once_in_each_place():
-    made = plan(toy_suite(1), Wishes(prompts=("plainly",), inputs=("full",)))
+    made = plan(toy_suite(1), AskOptions(prompts=("plainly",), inputs=("full",)))
     orders = {ask.order: ask.labels for ask in made.asks}
     assert orders == {0: LABELS, 1: ("False", "Unknown", "True"), 2: ("Unknown", "True", "False")}
 
 
 def test_orders_override_the_prompts_own():
-    made = plan(toy_suite(1), Wishes(prompts=("plainly", "rule"), inputs=("full",), orders=2))
+    made = plan(toy_suite(1), AskOptions(prompts=("plainly", "rule"), inputs=("full",), orders=2))
     assert {(ask.prompt, ask.order) for ask in made.asks} == {(name, k) for name in ("plainly", "rule") for k in (0, 1)}
 
 
 def test_generate_asks_reasoning_prompts_too():
-    made = plan(toy_suite(1), Wishes(modes=("generate",)))
+    made = plan(toy_suite(1), AskOptions(modes=("generate",)))
     assert {ask.prompt for ask in made.asks} == {"plainly", "rule", "think"}
     assert made.skipped == ()
 
 
 def test_both_modes_in_one_plan():
-    made = plan(toy_suite(1), Wishes(modes=("loglikelihood", "generate"), prompts=("think", "rule")))
+    made = plan(toy_suite(1), AskOptions(modes=("loglikelihood", "generate"), prompts=("think", "rule")))
     assert {(ask.mode, ask.prompt) for ask in made.asks} == {
         ("loglikelihood", "rule"),
         ("generate", "rule"),
@@ -61,7 +61,7 @@ def test_both_modes_in_one_plan():
 
 def test_a_restricted_input_shows_its_fields_alone():
     suite = toy_suite(1)
-    made = plan(suite, Wishes(prompts=("rule",), inputs=("full", "hypothesis_only")))
+    made = plan(suite, AskOptions(prompts=("rule",), inputs=("full", "hypothesis_only")))
     assert {ask.input for ask in made.asks} == {"full", "hypothesis_only"}
     for ask in made.asks:
         text = query(suite, ask).contexts[0].messages[-1].content
@@ -96,32 +96,32 @@ def test_a_shuffled_suite_file_keeps_ids_and_the_choice_of_sets():
     other = shuffled(suite)
     assert [item.id for item in other.items] != [item.id for item in suite.items]
     assert set(take_sets(suite.grouping(), 6, 0)) == set(take_sets(other.grouping(), 6, 0))
-    wishes = Wishes(limit=6)
-    assert set(plan(suite, wishes).asks) == set(plan(other, wishes).asks)
+    options = AskOptions(limit=6)
+    assert set(plan(suite, options).asks) == set(plan(other, options).asks)
 
 
 @pytest.mark.parametrize(
-    ("wishes", "words"),
+    ("options", "words"),
     [
-        (Wishes(modes=("logliklihood",)), "unknown mode 'logliklihood': did you mean 'loglikelihood'?"),  # type: ignore[arg-type]
-        (Wishes(prompts=("rulle",)), "unknown prompt 'rulle': did you mean 'rule'?"),
-        (Wishes(prompts=("think",)), "prompt 'think' asks the model to reason: it needs --mode generate"),
-        (Wishes(inputs=("hypothesis",)), "unknown input 'hypothesis': did you mean 'hypothesis_only'?"),
-        (Wishes(orders=-1), "--orders -1"),
-        (Wishes(seed=-1), "--seed -1"),
-        (Wishes(modes=("classify",), prompts=("rule",)), "--prompt goes with a language model"),
+        (AskOptions(modes=("logliklihood",)), "unknown mode 'logliklihood': did you mean 'loglikelihood'?"),  # type: ignore[arg-type]
+        (AskOptions(prompts=("rulle",)), "unknown prompt 'rulle': did you mean 'rule'?"),
+        (AskOptions(prompts=("think",)), "prompt 'think' asks the model to reason: it needs --mode generate"),
+        (AskOptions(inputs=("hypothesis",)), "unknown input 'hypothesis': did you mean 'hypothesis_only'?"),
+        (AskOptions(orders=-1), "--orders -1"),
+        (AskOptions(seed=-1), "--seed -1"),
+        (AskOptions(modes=("classify",), prompts=("rule",)), "--prompt goes with a language model"),
     ],
 )
-def test_a_wrong_wish_is_told_in_one_line(wishes, words):
+def test_a_wrong_option_is_refused_in_one_line(options, words):
     with pytest.raises(UserError) as caught:
-        check_names([toy_suite(1)], wishes)
+        check_names([toy_suite(1)], options)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_a_field_that_a_prompt_needs_and_an_item_lacks_is_the_users_fault():
     suite = toy_suite(1, inputs={"premise_only": ("premise",)})
-    made = plan(suite, Wishes(prompts=("rule",), inputs=("premise_only",)))
+    made = plan(suite, AskOptions(prompts=("rule",), inputs=("premise_only",)))
     with pytest.raises(UserError, match=r"suite 'toy', item .* input 'premise_only': prompt 'rule', user part"):
         query(suite, made.asks[0])
 
@@ -131,7 +131,7 @@ CLASSES = {"True": ("entailment",), "False": ("contradiction",), "Unknown": ("ne
 
 def test_classify_asks_each_item_once_an_input_without_prompt_or_order():
     suite = toy_suite(2, classes=CLASSES)
-    made = plan(suite, Wishes(modes=("classify",), orders=0))
+    made = plan(suite, AskOptions(modes=("classify",), orders=0))
     assert [(ask.item, ask.input, ask.prompt, ask.order) for ask in made.asks] == [
         (item.id, name, "", 0) for name in ("full", "hypothesis_only") for item in suite.items
     ]
@@ -141,7 +141,7 @@ def test_classify_asks_each_item_once_an_input_without_prompt_or_order():
 def test_classify_shows_a_pair_and_leaves_empty_what_is_withheld():
     suite = toy_suite(1, classes=CLASSES)
     fields = suite.items[0].fields
-    for ask, first in zip(plan(suite, Wishes(modes=("classify",))).asks[::4], (fields["premise"], ""), strict=True):
+    for ask, first in zip(plan(suite, AskOptions(modes=("classify",))).asks[::4], (fields["premise"], ""), strict=True):
         put = query(suite, ask)
         assert put.contexts == (TextPair(first, fields["hypothesis"]),)
         assert put.classes == (("entailment",), ("contradiction",), ("neutral", "unknown"))
@@ -150,7 +150,7 @@ def test_classify_shows_a_pair_and_leaves_empty_what_is_withheld():
 
 def test_an_input_that_shows_nothing_of_the_pair_is_not_classified():
     suite = toy_suite(1, classes=CLASSES, pair=("hypothesis", "hypothesis"), inputs={"premise_only": ("premise",)})
-    assert {ask.input for ask in plan(suite, Wishes(modes=("classify",))).asks} == {"full"}
+    assert {ask.input for ask in plan(suite, AskOptions(modes=("classify",))).asks} == {"full"}
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_an_input_that_shows_nothing_of_the_pair_is_not_classified():
 def test_a_suite_that_cannot_be_classified_is_told_in_one_line(changes, words):
     suite = toy_suite(1, **changes)
     with pytest.raises(UserError) as caught:
-        query(suite, plan(suite, Wishes(modes=("classify",))).asks[0])
+        query(suite, plan(suite, AskOptions(modes=("classify",))).asks[0])
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -174,13 +174,15 @@ def test_prompts_asked_one_by_one_are_the_plan_of_all_at_once(mode):
     # The first prompt in the suite reasons, so that it fits one mode alone.
     suite = toy_suite(2, prompts=tuple(reversed(toy_suite(1).prompts)))
     names = [prompt.name for prompt in suite.prompts if mode == "generate" or not prompt.reasons]
-    at_once = plan(suite, Wishes(modes=(mode,))).asks
-    one_by_one = [ask for name in reversed(names) for ask in plan(suite, Wishes(modes=(mode,), prompts=(name,))).asks]
+    at_once = plan(suite, AskOptions(modes=(mode,))).asks
+    one_by_one = [
+        ask for name in reversed(names) for ask in plan(suite, AskOptions(modes=(mode,), prompts=(name,))).asks
+    ]
     assert sorted(map(str, one_by_one)) == sorted(map(str, at_once))
     assert {ask.prompt for ask in at_once if ask.input == "hypothesis_only"} == {names[0]}
 
 
 def test_inputs_that_are_named_go_to_a_prompt_that_is_named():
-    made = plan(toy_suite(1), Wishes(prompts=("rule",), inputs=("hypothesis_only",)))
+    made = plan(toy_suite(1), AskOptions(prompts=("rule",), inputs=("hypothesis_only",)))
     assert {(ask.prompt, ask.input) for ask in made.asks} == {("rule", "hypothesis_only")}
-    assert {ask.input for ask in plan(toy_suite(1), Wishes(prompts=("rule",))).asks} == {"full"}
+    assert {ask.input for ask in plan(toy_suite(1), AskOptions(prompts=("rule",))).asks} == {"full"}

@@ -19,7 +19,8 @@ from tests.variation.planted import Planted
 from veridical.cli import main
 from veridical.errors import UserError
 from veridical.studies.follow import Given, follow
-from veridical.studies.recipe import Recipe, read_recipe
+from veridical.studies.recipe import Recipe
+from veridical.studies.recipe_file import read_recipe
 from veridical.suites.registry import BUILT_IN, benchmarks
 
 STUDIES = sorted((Path(__file__).parents[2] / "studies").glob("*.yaml"))

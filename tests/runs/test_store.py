@@ -21,7 +21,7 @@ from veridical.progress import Silent
 from veridical.prompts.template import Message
 from veridical.runs import store
 from veridical.runs.execute import execute, prepare
-from veridical.runs.plan import Wishes, plan
+from veridical.runs.plan import AskOptions, plan
 from veridical.runs.store import RESPONSES, RunStore, read_asks, read_responses, read_suites
 from veridical.status import Status
 from veridical.studies.run import _manifest
@@ -31,16 +31,16 @@ from .toy import ToyModel, toy_suite
 SETTINGS = GenerationSettings(16)
 
 
-def ask(folder: Path, model: ToyModel, wishes: Wishes | None = None, suite=None):
-    wishes = wishes or Wishes(prompts=("rule",))
-    plans = [plan(suite or toy_suite(4), wishes)]
-    opened = RunStore(folder, _manifest(model, plans, wishes, SETTINGS, ""), plans)
+def ask(folder: Path, model: ToyModel, options: AskOptions | None = None, suite=None):
+    options = options or AskOptions(prompts=("rule",))
+    plans = [plan(suite or toy_suite(4), options)]
+    opened = RunStore(folder, _manifest(model, plans, options, SETTINGS, ""), plans)
     return execute(model, opened, prepare(model, plans, SETTINGS, Silent()), Silent())
 
 
 def test_everything_is_asked_once_and_stored(tmp_path):
     model = ToyModel()
-    tally = ask(tmp_path, model, Wishes(modes=("loglikelihood", "generate")))
+    tally = ask(tmp_path, model, AskOptions(modes=("loglikelihood", "generate")))
     assert tally.n_failed == 0
     answers = read_responses(tmp_path)
     asks = read_asks(tmp_path)
@@ -58,8 +58,8 @@ def test_scores_come_back_as_they_went_in(tmp_path):
     given = Outcome(Status.NON_FINITE, scores, "é\n", 3, "stop", "why")
     model = ToyModel()
     ask(tmp_path, model)
-    plans = [plan(toy_suite(4), Wishes(prompts=("rule",)))]
-    opened = RunStore(tmp_path, _manifest(model, plans, Wishes(), SETTINGS, ""), plans)
+    plans = [plan(toy_suite(4), AskOptions(prompts=("rule",)))]
+    opened = RunStore(tmp_path, _manifest(model, plans, AskOptions(), SETTINGS, ""), plans)
     opened.add("k", given)
     opened.flush()
     row = read_responses(tmp_path).filter(key="k").to_dicts()[0]
@@ -89,7 +89,7 @@ def test_equal_requests_are_asked_once(tmp_path):
     )
     both = toy_suite(1, items=(suite.items[0], twin), groupings=())
     model = ToyModel()
-    tally = ask(tmp_path, model, Wishes(prompts=("rule",), inputs=("full",)), both)
+    tally = ask(tmp_path, model, AskOptions(prompts=("rule",), inputs=("full",)), both)
     assert (tally.n_asks, len(model.asked)) == (2, 1)
     assert read_asks(tmp_path).height == 2
 
@@ -107,8 +107,8 @@ def test_failed_calls_are_not_stored_and_are_asked_again(tmp_path):
 def test_a_store_refuses_an_error(tmp_path):
     model = ToyModel()
     ask(tmp_path, model)
-    plans = [plan(toy_suite(4), Wishes(prompts=("rule",)))]
-    opened = RunStore(tmp_path, _manifest(model, plans, Wishes(), SETTINGS, ""), plans)
+    plans = [plan(toy_suite(4), AskOptions(prompts=("rule",)))]
+    opened = RunStore(tmp_path, _manifest(model, plans, AskOptions(), SETTINGS, ""), plans)
     with pytest.raises(ValueError, match="not stored"):
         opened.add("k", Outcome(Status.ERROR))
 
@@ -135,30 +135,30 @@ def test_an_edited_prompt_asks_again(tmp_path):
 def _queries(suite):
     from veridical.runs.plan import query
 
-    return [query(suite, one) for one in plan(suite, Wishes()).asks]
+    return [query(suite, one) for one in plan(suite, AskOptions()).asks]
 
 
 def test_repeats_have_keys_of_their_own(tmp_path):
     model = ToyModel()
-    wishes = Wishes(prompts=("rule",), inputs=("full",), repeats=3)
-    tally = ask(tmp_path, model, wishes)
+    options = AskOptions(prompts=("rule",), inputs=("full",), repeats=3)
+    tally = ask(tmp_path, model, options)
     assert tally.n_asks == len(model.asked) == 16 * 3
     assert read_asks(tmp_path).group_by("item").len()["len"].unique().to_list() == [3]
 
 
 def test_extending_a_run_keeps_what_was_asked(tmp_path):
     inputs = ("full", "hypothesis_only")
-    ask(tmp_path, ToyModel(), Wishes(prompts=("rule",), inputs=inputs, limit=2))
+    ask(tmp_path, ToyModel(), AskOptions(prompts=("rule",), inputs=inputs, limit=2))
     assert len(read_suites(tmp_path)["toy"].items) == 4
     more = ToyModel()
-    ask(tmp_path, more, Wishes(prompts=("rule",), inputs=inputs, limit=6))
+    ask(tmp_path, more, AskOptions(prompts=("rule",), inputs=inputs, limit=6))
     # Four new sets: two items each in full, and the hypothesis that both share.
     assert len(more.asked) == 4 * (2 + 1)
     assert len(read_suites(tmp_path)["toy"].items) == 12
     assert read_asks(tmp_path).height == 24
     # A smaller call afterwards takes nothing away.
     inputs = ("full", "hypothesis_only")
-    ask(tmp_path, ToyModel(), Wishes(prompts=("rule",), inputs=inputs, limit=2))
+    ask(tmp_path, ToyModel(), AskOptions(prompts=("rule",), inputs=inputs, limit=2))
     assert len(read_suites(tmp_path)["toy"].items) == 12
 
 
@@ -207,9 +207,9 @@ sys.path.insert(0, {tests!r})
 import runs.test_store as t
 from runs.toy import ToyModel
 from veridical.runs import store
-from veridical.runs.plan import Wishes
+from veridical.runs.plan import AskOptions
 store.FLUSH_ANSWERS = 3
-t.ask(Path(sys.argv[1]), ToyModel(seconds=0.002), Wishes(prompts=(sys.argv[2],)))
+t.ask(Path(sys.argv[1]), ToyModel(seconds=0.002), AskOptions(prompts=(sys.argv[2],)))
 """
 
 
@@ -221,8 +221,8 @@ def test_two_processes_in_one_folder_do_not_harm_each_other(tmp_path):
     ]
     assert [process.wait(60) for process in started] == [0, 0, 0]
     alone = tmp_path / "alone"
-    ask(alone, ToyModel(), Wishes(prompts=("rule",)))
-    ask(alone, ToyModel(), Wishes(prompts=("plainly",)))
+    ask(alone, ToyModel(), AskOptions(prompts=("rule",)))
+    ask(alone, ToyModel(), AskOptions(prompts=("plainly",)))
     both = read_responses(tmp_path / "run").sort("key")
     assert both.equals(read_responses(alone).sort("key"))
     assert read_asks(tmp_path / "run").height == read_asks(alone).height
@@ -276,7 +276,7 @@ def test_messages_are_stored_as_they_were_put(tmp_path):
                 scores = tuple(ChoiceScore(-1.0 - n, 1, 1, 1) for n in range(len(request.continuations)))
                 yield place, Outcome(Status.OK, scores=scores)
 
-    ask(tmp_path, Talker(), Wishes(prompts=("rule",), inputs=("full",)), suite=toy_suite(2))
+    ask(tmp_path, Talker(), AskOptions(prompts=("rule",), inputs=("full",)), suite=toy_suite(2))
     parts = pl.concat([pl.read_parquet(part) for part in (tmp_path / "requests").glob("*.parquet")])
     assert parts["sequences"].list.len().to_list() == [0] * parts.height
     assert parts["messages"].list.get(0).struct.field("role").unique().to_list() == ["user"]

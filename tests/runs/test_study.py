@@ -378,15 +378,16 @@ def test_a_run_killed_at_ten_moments_gives_the_measures_of_one_that_was_not(tmp_
     assert len(resumed.asked) < answers
 
 
-def test_a_control_c_stores_and_stops(tmp_path):
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_stores_and_then_stops_a_program_that_has_no_handler_of_its_own(tmp_path, sent):
     process = slow(tmp_path / "s")
     assert process.stdout is not None
     process.stdout.readline()
     deadline = time.monotonic() + 30
     while not list(tmp_path.rglob("responses/*.parquet")) and time.monotonic() < deadline:
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(30) != 0
+    process.send_signal(sent)
+    assert process.wait(30) == -sent  # as without Veridical
     process.stdout.close()
     rest = ToyModel()
     study = veridical.run(toy_suite(12), model=rest, mode=["loglikelihood", "generate"], out=tmp_path / "s")

@@ -12,7 +12,7 @@ from tools.suites import evidence as checker
 from veridical.errors import UserError
 from veridical.items import Suite, shown_fields
 from veridical.prompts.template import Conversation
-from veridical.runs.plan import Wishes, plan, query
+from veridical.runs.plan import AskOptions, plan, query
 from veridical.suites.evidence.prompts import GLOSSES, LABELS, PROMPTS
 from veridical.suites.evidence.surface import RULES, content, rule_accuracy
 from veridical.suites.evidence.text import DIFFERENCES, KINDS, CategoryText, EvidencePair, read_category, read_text
@@ -86,8 +86,8 @@ def test_label_orders_are_counterbalanced_over_pairs(primary: Suite) -> None:
 
 def test_the_reasoning_is_never_shown(primary: Suite, development: Suite) -> None:
     for suite in (primary, development):
-        wishes = Wishes(modes=("generate", "loglikelihood"), orders=1)
-        for ask in plan(suite, wishes).asks:
+        options = AskOptions(modes=("generate", "loglikelihood"), orders=1)
+        for ask in plan(suite, options).asks:
             reasoning = str(suite.by_id[ask.item].factors["reasoning"])
             context = query(suite, ask).contexts[0]
             assert isinstance(context, Conversation)

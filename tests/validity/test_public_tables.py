@@ -19,7 +19,8 @@ from veridical.studies.validity import validity
 from veridical.validity.composites import composites
 from veridical.validity.quality import quality
 from veridical.validity.roles import Roles
-from veridical.validity.table import ScoreTable, read_table
+from veridical.validity.table import ScoreTable
+from veridical.validity.table_reading import read_table
 
 TASKS = ("ifeval", "bbh", "math", "gpqa", "musr", "mmlupro")
 

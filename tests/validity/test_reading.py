@@ -14,7 +14,8 @@ from tests.validity.test_table import ROLES, changed, rows
 from veridical.errors import UserError
 from veridical.validity.quality import quality
 from veridical.validity.roles import Roles
-from veridical.validity.table import ScoreTable, read_table
+from veridical.validity.table import ScoreTable
+from veridical.validity.table_reading import read_table
 
 
 def text(table: list[dict[str, str]], separator: str = ",") -> str:

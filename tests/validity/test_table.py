@@ -13,7 +13,7 @@ from veridical.errors import UserError
 from veridical.studies.validity import validity
 from veridical.validity.cells import size_in_name
 from veridical.validity.roles import Roles, read_roles, with_flags
-from veridical.validity.table import read_table
+from veridical.validity.table_reading import read_table
 
 ROLES = Roles(benchmarks=("bench",), controls=("check",), outcomes={"goal": ""})
 

@@ -66,7 +66,7 @@ _ParserError: type[Exception] = next(kind for kind in typer.BadParameter.__mro__
 
 # What a full disk, an exhausted quota and a limit on the size of files say.
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-# The status into which Typer turns Ctrl-C; no command of Veridical ends with it.
+# The status into which Typer turns Ctrl-C, and the conventional one: 128 and the number of SIGINT.
 INTERRUPTED = 130
 
 
@@ -125,7 +125,7 @@ def _short(name: object) -> str:
 
 def _stopped() -> int:
     print("veridical: stopped", file=sys.stderr)
-    return 1
+    return INTERRUPTED
 
 
 def _fault(message: str) -> int:

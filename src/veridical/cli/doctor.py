@@ -16,7 +16,7 @@ from veridical.installing import install_command
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from veridical.cli.doctor_tables import Finding
+    from veridical.cli.doctor_tables import Diagnosis
     from veridical.progress import Progress
 
 
@@ -61,7 +61,7 @@ def command(
         _print(console, found)
 
 
-def _probe(name: str, dtype: str, device: str, progress: Progress) -> list[Finding]:
+def _probe(name: str, dtype: str, device: str, progress: Progress) -> list[Diagnosis]:
     from veridical.cli.doctor_tables import dtype_finding, findings
     from veridical.models import LoadSettings
     from veridical.models.protocol import Probed
@@ -82,7 +82,7 @@ def _probe(name: str, dtype: str, device: str, progress: Progress) -> list[Findi
     return found
 
 
-def _print(console: Console, found: Sequence[Finding]) -> None:
+def _print(console: Console, found: Sequence[Diagnosis]) -> None:
     from rich.markup import escape
     from rich.table import Table
 

@@ -12,7 +12,9 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Suites as t
 
 SuiteName = Annotated[str, typer.Argument(metavar="SUITE", help="A built-in name or a suite file.")]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="A folder that is not there yet.")]
-Data = Annotated[Path | None, typer.Option("--data", metavar="FILE", help="Your copy of the suite's published data.")]
+DataOption = Annotated[
+    Path | None, typer.Option("--data", metavar="FILE", help="Your copy of the suite's published data.")
+]
 DataDir = Annotated[
     Path | None,
     typer.Option("--data-dir", metavar="DIR", help="A folder of published files; each benchmark finds its own."),
@@ -30,7 +32,7 @@ def lm_eval(
     orders: Annotated[
         int, typer.Option("--orders", metavar="N", min=0, help="Label orders, each a task of its own; 0: all.")
     ] = 1,
-    data: Data = None,
+    data: DataOption = None,
     data_dir: DataDir = None,
 ) -> None:
     """Write a task folder that lm-evaluation-harness runs unchanged."""
@@ -48,7 +50,7 @@ def lm_eval(
 
 
 @app.command("jsonl")
-def jsonl(suite: SuiteName, out: Out, data: Data = None, data_dir: DataDir = None) -> None:
+def jsonl(suite: SuiteName, out: Out, data: DataOption = None, data_dir: DataDir = None) -> None:
     """Write one row an item, and the suite file that 'veridical run' reads."""
     from veridical.cli.console import errors
     from veridical.errors import printable

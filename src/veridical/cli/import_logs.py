@@ -93,7 +93,7 @@ def command(
     from veridical.cli.console import errors, measures_document, print_json, results
     from veridical.interop.imports.importing import import_logs
     from veridical.progress import Terminal
-    from veridical.report.imported import render, told
+    from veridical.report.imported import remarks, render
 
     console = errors()
     done = import_logs(
@@ -106,7 +106,7 @@ def command(
         seed=seed,
         progress=Terminal(console),
     )
-    for line in told(done.imported):
+    for line in remarks(done.imported):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     if json:
         document = measures_document(str(done.study.path), done.study.judgement)

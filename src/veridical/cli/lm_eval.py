@@ -76,7 +76,7 @@ def command(
     from veridical.errors import UserError
     from veridical.interop.harness.run import ModelSettings, Settings, as_json, find_tasks, run_tasks
     from veridical.models import LoadSettings
-    from veridical.prompts.chat import parse_template_arguments
+    from veridical.prompts.template_arguments import parse_template_arguments
     from veridical.studies.loading import Loading
     from veridical.studies.study import default_out
 

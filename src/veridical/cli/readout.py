@@ -22,6 +22,7 @@ from veridical.cli.options import (
 
 
 def command(
+    context: typer.Context,
     suite: Annotated[str, typer.Argument(metavar="SUITE", help="A built-in name or a suite file.")],
     model: Models,
     prompt: Annotated[
@@ -73,33 +74,37 @@ def command(
     """Fit linear readouts to hidden states, with nulls, baselines and controls, and judge them together with the
     answers."""
     from veridical.cli.console import errors, measures_document, print_json, print_tables
+    from veridical.cli.resuming import resumable
     from veridical.progress import Terminal
-    from veridical.prompts.chat import parse_template_arguments
+    from veridical.prompts.template_arguments import parse_template_arguments
     from veridical.studies.readout import readout
+    from veridical.studies.study import default_out
 
-    study = readout(
-        suite,
-        model=model,
-        prompt=prompt,
-        layer=layer,
-        draws=draws,
-        category_draws=category_draws,
-        control_draws=control_draws,
-        data=data,
-        fit_on=fit_on,
-        against=against,  # type: ignore[arg-type]  # checked there, with the nearest name
-        max_new_tokens=max_new_tokens,
-        twin=twin,
-        limit=limit,
-        seed=seed,
-        dtype=dtype,
-        device=device,
-        device_map=device_map,
-        out=out,
-        batch_tokens=batch_tokens,
-        template_args=parse_template_arguments(template_arg or [], generation_header),
-        progress=Terminal(errors()),
-    )
+    study_folder = out or default_out([suite])
+    with resumable(context.obj, study_folder, named=out is not None):
+        study = readout(
+            suite,
+            model=model,
+            prompt=prompt,
+            layer=layer,
+            draws=draws,
+            category_draws=category_draws,
+            control_draws=control_draws,
+            data=data,
+            fit_on=fit_on,
+            against=against,  # type: ignore[arg-type]  # checked there, with the nearest name
+            max_new_tokens=max_new_tokens,
+            twin=twin,
+            limit=limit,
+            seed=seed,
+            dtype=dtype,
+            device=device,
+            device_map=device_map,
+            out=study_folder,
+            batch_tokens=batch_tokens,
+            template_args=parse_template_arguments(template_arg or [], generation_header),
+            progress=Terminal(errors()),
+        )
     if json:
         print_json(measures_document(str(study.path), study.judgement))
     else:

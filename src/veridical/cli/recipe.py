@@ -27,7 +27,8 @@ def given_recipe(context: typer.Context, suites: Sequence[str]) -> Recipe | None
 
     Raises UserError where both are, where an option says what the recipe says, and for a recipe at fault.
     """
-    from veridical.studies.recipe import is_recipe, read_recipe
+    from veridical.studies.recipe import is_recipe
+    from veridical.studies.recipe_file import read_recipe
 
     recipes = [name for name in suites if is_recipe(name)]
     if not recipes:

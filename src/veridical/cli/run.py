@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -71,9 +69,10 @@ def command(
     """Ask models the questions of suites, judge the answers and write the report."""
     from veridical.cli.console import errors, measures_document, print_json, print_tables
     from veridical.cli.recipe import given_recipe, named
+    from veridical.cli.resuming import resumable
     from veridical.errors import UserError
     from veridical.progress import Terminal
-    from veridical.prompts.chat import parse_template_arguments
+    from veridical.prompts.template_arguments import parse_template_arguments
     from veridical.studies.follow import Given, follow
     from veridical.studies.run import run as run_study
     from veridical.studies.study import default_out
@@ -84,7 +83,7 @@ def command(
     study_folder = out or default_out(suite)
     arguments = parse_template_arguments(template_arg or [], generation_header)
     progress = Terminal(errors())
-    try:
+    with resumable(context.obj, study_folder, named=out is not None):
         if recipe is not None:
             given = Given(
                 model or (),
@@ -120,9 +119,6 @@ def command(
                 max_new_tokens=max_new_tokens,
                 progress=progress,
             )
-    except KeyboardInterrupt:
-        _tell_how_to_resume(study_folder, context.obj, named=out is not None)
-        raise typer.Exit(1) from None
     if json:
         print_json(measures_document(str(study.path), study.judgement))
     else:
@@ -130,12 +126,3 @@ def command(
         typer.echo(f"\nreport: {study.report}")
     if study.failed:
         raise typer.Exit(1)
-
-
-def _tell_how_to_resume(study: Path, given: list[str], *, named: bool) -> None:
-    if not study.is_dir():
-        print("veridical: stopped before anything was stored", file=sys.stderr)
-        return
-    words = ["veridical", *given, *([] if named else ["--out", str(study)])]
-    message = f"veridical: stopped; what was answered is stored. To go on:\n  {shlex.join(words)}"
-    print(message, file=sys.stderr)

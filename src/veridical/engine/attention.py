@@ -1,7 +1,7 @@
 """Attention over our own layouts, in the place of a transformers model's own.
 
 transformers lets an attention function be registered by name and hands it queries, keys and values after the
-rotary embedding. Ours reads the layout of the current pass from a context variable, so it needs nothing of the
+rotary embedding. Veridical's reads the layout of the current pass from a context variable, so it needs nothing of the
 model but that it calls the attention function: no cache class, no mask of the model's own.
 """
 
@@ -111,7 +111,7 @@ class Prefix:
         self.values.append(value if shared is None else torch.cat([shared[1], value], dim=2))
 
 
-class Path:
+class TokenPath:
     """The prefix that a depth-first walk stands on: pieces are added at its end, and taken away again.
 
     One buffer a layer holds it, with room to grow, so memory is that of the longest path and not of all its prefixes.
@@ -167,7 +167,7 @@ class PackedLayout:
 
     packed: Packed
     prefix: Prefix
-    keep: Prefix | Path | None = None
+    keep: Prefix | TokenPath | None = None
 
     def attend(
         self, layer: int, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scale: float | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -27,7 +27,7 @@ from veridical.errors import UserError
 VERSION = "1"
 """Part of every request's key: raised when a change of the engine can move a score."""
 
-Path = Literal["packed", "plain"]
+EnginePath = Literal["packed", "plain"]
 
 CPU_BATCH_TOKENS = 2048
 """Past about 1,000 tokens a larger batch no longer raises a CPU's token rate, and costs memory."""
@@ -87,17 +87,23 @@ class Engine:
         """Tokens that scoring has put through the model so far, padding included."""
         return self._packed.n_tokens_run + self._plain.n_tokens_run
 
-    def score(self, sequences: Sequence[Scored], hidden: HiddenStates | None = None) -> Iterator[tuple[int, float]]:
+    def score(
+        self,
+        sequences: Sequence[Scored],
+        hidden: HiddenStates | None = None,
+        wanted: Collection[int] | None = None,
+    ) -> Iterator[tuple[int, float]]:
         """(index, log-likelihood of the continuation, natural log) for each sequence, as it is finished.
 
         No context may be empty; a sequence without a continuation runs for its hidden states alone. Each distinct
-        prefix runs once on the packed path. An encoder-decoder's context goes through its encoder.
+        prefix runs once on the packed path. An encoder-decoder's context goes through its encoder. Where some alone
+        are `wanted`, they are scored in the batches of scoring them all, to the same bit.
 
         On the plain path a sequence may be too large for memory even alone: raises TooLargeError with the places of
         such once all others are finished.
         """
         scorer = self._packed if self.path == "packed" else self._plain
-        return scorer.score(sequences, hidden)
+        return scorer.score(sequences, hidden, wanted)
 
     def hidden_states(self, prompts: Sequence[tuple[int, ...]], layers: Sequence[int]) -> npt.NDArray[np.float32]:
         """Hidden state of each prompt's last token, [prompts, layers, width]; see `HiddenStates` for layers."""
@@ -106,14 +112,16 @@ class Engine:
             pass
         return hidden.states
 
-    def generate(self, prompts: Sequence[tuple[int, ...]], max_new_tokens: Limit) -> Iterator[tuple[int, Generated]]:
+    def generate(
+        self, prompts: Sequence[tuple[int, ...]], max_new_tokens: Limit, wanted: Collection[int] | None = None
+    ) -> Iterator[tuple[int, Generated]]:
         """(index, greedy continuation) for each non-empty prompt, as it is finished; one limit, or one a prompt.
 
-        Raises TooLargeError as `score` does.
+        Raises TooLargeError as `score` does, and takes `wanted` as it does.
         """
-        return self._generator.generate(prompts, max_new_tokens)
+        return self._generator.generate(prompts, max_new_tokens, wanted)
 
-    def _choose(self) -> tuple[Path, str]:
+    def _choose(self) -> tuple[EnginePath, str]:
         tolerance = TOLERANCE.get(self.model.dtype, 1e-4)
         sequences = samples(self.model)
         if not self.model.config.is_encoder_decoder:

@@ -16,11 +16,16 @@ Scores = Iterable[tuple[int, float]]
 
 
 def finite_or_alone(
-    together: Scores, alone: Callable[[int], Scores], indices: Sequence[int], hidden: HiddenStates | None = None
+    together: Scores,
+    alone: Callable[[int], Scores],
+    indices: Sequence[int],
+    wanted: set[int],
+    hidden: HiddenStates | None = None,
 ) -> Iterator[tuple[int, float]]:
     """(place, score) as they come of `together`, those that are not finite last and of `alone(place)`.
 
-    `indices` names the sequences by place as `hidden` does, whose states are checked too; `alone` takes them anew.
+    `indices` names the sequences by place as `hidden` does, whose states at the `wanted` places are checked too;
+    `alone` takes them anew.
     """
     doubtful: list[int] = []
     for place, score in together:
@@ -33,7 +38,7 @@ def finite_or_alone(
     for place in doubtful:
         yield from ((place, score) for _, score in _at(place, alone))
     if hidden is not None:
-        for place in set(hidden.not_finite(indices)) - set(doubtful):
+        for place in (set(hidden.not_finite(indices)) & wanted) - set(doubtful):
             # Its score was finite, and is out; or it has none.
             for _ in _at(place, alone):
                 pass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -20,6 +20,9 @@ from veridical.engine.trie import Trie
 SLOT_MEMORY = 2**30
 """Bytes of keys and values that the slots of a batch may take."""
 MOST_SLOTS = 64
+PART = 4 * MOST_SLOTS
+"""Prompts that are finished before the next are begun: what a resumed run may have to generate again, and how often
+slots run empty."""
 
 _NONE = -1
 """In the place of a token: there is no best one."""
@@ -64,25 +67,39 @@ class Generator:
         self.stop = stop
         self.ends = ends
 
-    def generate(self, prompts: Sequence[tuple[int, ...]], max_new_tokens: Limit) -> Iterator[tuple[int, Generated]]:
-        """(index, what was generated) for each non-empty prompt, as it is finished."""
+    def generate(
+        self, prompts: Sequence[tuple[int, ...]], max_new_tokens: Limit, wanted: Collection[int] | None = None
+    ) -> Iterator[tuple[int, Generated]]:
+        """(index, what was generated) for each non-empty prompt, as it is finished.
+
+        Where some alone are `wanted`, prompts run in the parts in which all would, and parts without a wanted one are
+        left out: where logits tie but for rounding, which moves with the batch, the texts are those of generating all.
+        """
         limits = [max_new_tokens] * len(prompts) if isinstance(max_new_tokens, int) else max_new_tokens
         return self.budget.each(
             len(prompts),
-            lambda indices: self._generate([prompts[i] for i in indices], [limits[i] for i in indices]),
+            lambda indices, places: self._generate([prompts[i] for i in indices], [limits[i] for i in indices], places),
+            wanted,
         )
 
     @torch.inference_mode()
-    def _generate(self, prompts: Sequence[tuple[int, ...]], limits: Sequence[int]) -> Iterator[tuple[int, Generated]]:
+    def _generate(
+        self, prompts: Sequence[tuple[int, ...]], limits: Sequence[int], wanted: set[int]
+    ) -> Iterator[tuple[int, Generated]]:
         for family in families(prompts):
-            yield from self._run(family, prompts, limits)
+            # In order of their tokens, neighbours begin alike and share what is to be run of them.
+            ordered = sorted(family.prompts, key=prompts.__getitem__)
+            parts = [ordered[start : start + PART] for start in range(0, len(ordered), PART)]
+            chosen = [part for part in parts if not wanted.isdisjoint(part)]
+            prefix = self._shared(prompts[ordered[0]][: family.n_shared]) if chosen else Prefix()
+            for part in chosen:
+                finished = self._run(Family(family.n_shared, tuple(part)), prefix, prompts, limits)
+                yield from ((index, text) for index, text in finished if index in wanted)
 
     def _run(
-        self, family: Family, prompts: Sequence[tuple[int, ...]], limits: Sequence[int]
+        self, family: Family, prefix: Prefix, prompts: Sequence[tuple[int, ...]], limits: Sequence[int]
     ) -> Iterator[tuple[int, Generated]]:
-        prefix = self._shared(prompts[family.prompts[0]][: family.n_shared])
-        # In order of their tokens, neighbours begin alike and share what is to be run of them.
-        waiting = sorted(family.prompts, key=prompts.__getitem__, reverse=True)
+        waiting = list(reversed(family.prompts))
         capacity = max(len(prompts[index]) + limits[index] for index in waiting) - family.n_shared
         slots = Slots(prefix, self._n_slots(capacity, len(waiting)), capacity)
         active: list[_Open] = []

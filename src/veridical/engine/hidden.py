@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -13,7 +13,7 @@ from transformers import PreTrainedModel
 
 from veridical.engine.trie import Trie
 
-Span = tuple[int, int]
+TokenSpan = tuple[int, int]
 """Token positions [start, stop) of a sequence; a single last token is (n - 1, n)."""
 
 
@@ -28,7 +28,7 @@ class HiddenStates:
     done; a sequence without a span (None) stays zero.
     """
 
-    def __init__(self, model: PreTrainedModel, layers: Sequence[int], spans: Sequence[Span | None]) -> None:
+    def __init__(self, model: PreTrainedModel, layers: Sequence[int], spans: Sequence[TokenSpan | None]) -> None:
         self._blocks = blocks(model)
         if odd := [layer for layer in layers if not 0 <= layer <= len(self._blocks)]:
             raise ValueError(f"layers {odd} of a model with {len(self._blocks)} blocks")
@@ -47,11 +47,14 @@ class HiddenStates:
         """Places in `sequences` of those with a state that is not a finite number."""
         return np.flatnonzero(~np.isfinite(self.states[list(sequences)]).all(axis=(1, 2))).tolist()
 
-    def places(self, trie: Trie, sequences: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
-        """Segment to (offset in it, sequence), for every position of the spans; `trie` is over `sequences`."""
+    def places(self, trie: Trie, sequences: Sequence[int], wanted: Collection[int]) -> dict[int, list[tuple[int, int]]]:
+        """Segment to (offset in it, sequence), for every position of the spans of the sequences `wanted`.
+
+        `trie` is over `sequences`.
+        """
         found: dict[int, list[tuple[int, int]]] = {}
         for end, sequence in zip(trie.ends, sequences, strict=True):
-            span = self.spans[sequence]
+            span = self.spans[sequence] if sequence in wanted else None
             for position in range(*span) if span else ():
                 segment, offset = trie.position(end, position)
                 found.setdefault(segment, []).append((offset, sequence))

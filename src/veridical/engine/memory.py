@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
 import torch
 
 R = TypeVar("R")
+Attempt = Callable[[list[int], set[int]], Iterator[tuple[int, R]]]
 
 LEAST_BATCH_TOKENS = 16
 
@@ -29,6 +30,20 @@ class TooLargeError(Exception):
     def __init__(self, places: Sequence[int]) -> None:
         super().__init__(f"{len(places)} sequence(s) do not fit into memory, each alone in a pass")
         self.places = tuple(places)
+
+
+def planning_the_rest(attempt: Callable[[list[int]], Iterator[tuple[int, R]]]) -> Attempt[R]:
+    """For `Budget.each`: an attempt that plans its batches of what is left, where nothing is resumed."""
+
+    def of_rest(planned: list[int], wanted: set[int]) -> Iterator[tuple[int, R]]:
+        rest = sorted(wanted)
+        try:
+            for place, result in attempt([planned[place] for place in rest]):
+                yield rest[place], result
+        except TooLargeError as error:
+            raise TooLargeError([rest[place] for place in error.places]) from error
+
+    return of_rest
 
 
 @contextmanager
@@ -53,25 +68,28 @@ class Budget:
             raise ValueError(f"a batch of {batch_tokens} tokens holds nothing")
         self.batch_tokens = batch_tokens
 
-    def each(self, n: int, attempt: Callable[[list[int]], Iterator[tuple[int, R]]]) -> Iterator[tuple[int, R]]:
-        """(index below `n`, result) from `attempt(indices)`; begun again on what is left with half the batch.
+    def each(self, n: int, attempt: Attempt[R], wanted: Collection[int] | None = None) -> Iterator[tuple[int, R]]:
+        """(index below `n`, result) for those `wanted` (all where None); begun again with half the batch.
 
-        `attempt` yields (place in the indices it was given, result), or raises TooLargeError of such a place: the
-        others go on without it. Raises TooLargeError in the end, where there was one, and what the allocator raised
-        once a batch of 16 tokens does not fit either.
+        `attempt` takes the indices by which batches are planned and the places among them that are still wanted. It
+        yields (place, result), or raises TooLargeError of such a place: the others go on without it. So batches depend
+        on the whole job and not on what of it is left. Raises TooLargeError in the end, where there was one, and what
+        the allocator raised once a batch of 16 tokens does not fit either.
         """
-        left = list(range(n))
+        planned = list(range(n))
+        left = set(planned if wanted is None else wanted)
         # Places alone are kept: an error holds on to the tensors of the pass that it ended.
         too_large: list[int] = []
         while left:
-            done: set[int] = set()
             try:
-                for place, result in attempt(left):
-                    done.add(left[place])
-                    yield left[place], result
+                for place, result in attempt(planned, {place for place, index in enumerate(planned) if index in left}):
+                    left.discard(planned[place])
+                    yield planned[place], result
             except TooLargeError as error:
-                too_large.extend(left[place] for place in error.places)
-                done.update(too_large)
+                lost = {planned[place] for place in error.places}
+                too_large.extend(sorted(lost & left))
+                left -= lost
+                planned = [index for index in planned if index not in lost]
             except (RuntimeError, MemoryError) as error:
                 if not is_out_of_memory(error) or self.batch_tokens <= LEAST_BATCH_TOKENS:
                     raise
@@ -80,6 +98,5 @@ class Budget:
                 break
             if torch.cuda.is_available():
                 torch.cuda.empty_cache()
-            left = [index for index in left if index not in done]
         if too_large:
             raise TooLargeError(too_large)

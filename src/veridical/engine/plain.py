@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from itertools import groupby
 
@@ -31,21 +31,26 @@ class PlainScorer(Scorer):
 
     @torch.inference_mode()
     def _together(
-        self, sequences: Sequence[Scored], indices: Sequence[int], hidden: HiddenStates | None
+        self, sequences: Sequence[Scored], indices: Sequence[int], hidden: HiddenStates | None, wanted: set[int]
     ) -> Iterator[tuple[int, float]]:
         if hidden is not None:
-            hidden.begin(indices)
+            hidden.begin([indices[place] for place in wanted])
         for batch in self._batches(sequences):
+            if wanted.isdisjoint(batch):
+                continue
             width = max(len(run_tokens(sequences[place])) for place in batch)
             reading = [
                 (row * width + position, indices[place])
                 for row, place in enumerate(batch)
+                if place in wanted
                 for position in range(*(hidden.spans[indices[place]] or (0,) if hidden else (0,)))
             ]
             with alone_or_smaller(batch), nullcontext() if hidden is None else hidden.taken(reading):
                 sums = self._sums([sequences[place] for place in batch])
             yield from (
-                (place, value) for place, value in zip(batch, sums, strict=True) if sequences[place].continuation
+                (place, value)
+                for place, value in zip(batch, sums, strict=True)
+                if place in wanted and sequences[place].continuation
             )
 
     def _batches(self, sequences: Sequence[Scored]) -> Iterator[list[int]]:
@@ -140,15 +145,20 @@ class PlainGenerator:
         self.budget = budget
         self.stop = stop
 
-    def generate(self, prompts: Sequence[tuple[int, ...]], max_new_tokens: Limit) -> Iterator[tuple[int, Generated]]:
-        """(index, what was generated) for each non-empty prompt, as it is finished."""
+    def generate(
+        self, prompts: Sequence[tuple[int, ...]], max_new_tokens: Limit, wanted: Collection[int] | None = None
+    ) -> Iterator[tuple[int, Generated]]:
+        """(index, what was generated) for each non-empty prompt, as it is finished; `wanted` as in `Scorer.score`."""
         limits = [max_new_tokens] * len(prompts) if isinstance(max_new_tokens, int) else max_new_tokens
         return self.budget.each(
             len(prompts),
-            lambda indices: self._generate([prompts[i] for i in indices], [limits[i] for i in indices]),
+            lambda indices, places: self._generate([prompts[i] for i in indices], [limits[i] for i in indices], places),
+            wanted,
         )
 
-    def _generate(self, prompts: Sequence[tuple[int, ...]], limits: Sequence[int]) -> Iterator[tuple[int, Generated]]:
+    def _generate(
+        self, prompts: Sequence[tuple[int, ...]], limits: Sequence[int], wanted: set[int]
+    ) -> Iterator[tuple[int, Generated]]:
         def alike(index: int) -> tuple[int, int]:
             return len(prompts[index]), limits[index]
 
@@ -157,9 +167,11 @@ class PlainGenerator:
             at_once = max(1, self.budget.batch_tokens // (length + limit))
             for start in range(0, len(indices), at_once):
                 batch = indices[start : start + at_once]
+                if wanted.isdisjoint(batch):
+                    continue
                 with alone_or_smaller(batch):
                     texts = self._texts([prompts[index] for index in batch], limit)
-                yield from zip(batch, texts, strict=True)
+                yield from ((place, text) for place, text in zip(batch, texts, strict=True) if place in wanted)
 
     @torch.inference_mode()
     def _texts(self, prompts: Sequence[tuple[int, ...]], limit: int) -> list[Generated]:

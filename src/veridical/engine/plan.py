@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from veridical.engine.trie import Trie
@@ -34,32 +34,48 @@ class Retreat:
 Step = Extend | RunSubtrees | Retreat
 
 
-def steps(trie: Trie, batch_tokens: int, rows: Mapping[int, int], max_rows: int) -> Iterator[Step]:
+def steps(
+    trie: Trie, batch_tokens: int, rows: Mapping[int, int], max_rows: int, wanted: Collection[int] | None = None
+) -> Iterator[Step]:
     """A depth-first walk that never runs more than `batch_tokens` tokens, or needs more than `max_rows` logits.
 
     `rows` says how many positions of a segment need their logits. A subtree that fits a batch runs in one piece
     with its neighbours; the top of a larger one is a prefix, whose keys and values are kept just as long as
     something below it is to be run. So memory holds one path of prefixes, however many sequences there are.
+    `wanted` are the segments of which something is to be read (all where None): steps that serve none of them are
+    left out, and the others are the same.
     """
     if batch_tokens < 1 or max_rows < 1:
         raise ValueError(f"a batch of {batch_tokens} tokens and {max_rows} rows holds nothing")
-    return _Walk(trie, batch_tokens, rows, max_rows).below(trie.roots)
+    return _Walk(trie, batch_tokens, rows, max_rows, wanted).below(trie.roots)
 
 
 class _Walk:
-    def __init__(self, trie: Trie, batch_tokens: int, rows: Mapping[int, int], max_rows: int) -> None:
+    def __init__(
+        self,
+        trie: Trie,
+        batch_tokens: int,
+        rows: Mapping[int, int],
+        max_rows: int,
+        wanted: Collection[int] | None,
+    ) -> None:
         self.trie, self.batch_tokens, self.rows, self.max_rows = trie, batch_tokens, rows, max_rows
         # The share of a batch that a whole subtree takes: by its tokens or by its logits, whichever is more.
         self.tokens = [segment.size for segment in trie.segments]
         self.logits = [rows.get(index, 0) for index in range(len(trie.segments))]
+        everything = range(len(trie.segments)) if wanted is None else wanted
+        self.wanted = [False] * len(trie.segments)  # of a segment or of something below it
+        for index in everything:
+            self.wanted[index] = True
         for index in reversed(list(trie.walk())):
             if (parent := trie.segments[index].parent) >= 0:
                 self.logits[parent] += self.logits[index]
+                self.wanted[parent] |= self.wanted[index]
 
     def below(self, tops: Sequence[int]) -> Iterator[Step]:
         # An explicit stack, of what is still to be done: a chain of prefixes may be as deep as a text is long.
         yield from self._batches([top for top in tops if self._whole(top)])
-        pending: list[int | Retreat] = [top for top in reversed(tops) if not self._whole(top)]
+        pending: list[int | Retreat] = self._larger(tops)
         while pending:
             top = pending.pop()
             if isinstance(top, Retreat):
@@ -75,7 +91,11 @@ class _Walk:
                 yield Extend(top, offset, min(step, length - offset))
             yield from self._batches([child for child in segment.children if self._whole(child)])
             pending.append(Retreat(len(offsets)))
-            pending.extend(child for child in reversed(segment.children) if not self._whole(child))
+            pending.extend(self._larger(segment.children))
+
+    def _larger(self, tops: Sequence[int]) -> list[int | Retreat]:
+        """Wanted subtrees that do not fit a batch, last first."""
+        return [top for top in reversed(tops) if self.wanted[top] and not self._whole(top)]
 
     def _whole(self, top: int) -> bool:
         """Whether a subtree fits a batch as it is."""
@@ -85,7 +105,13 @@ class _Walk:
         return tokens <= self.batch_tokens and logits <= self.max_rows
 
     def _batches(self, tops: Sequence[int]) -> Iterator[RunSubtrees]:
-        """Subtrees in batches; like sizes together, since their attention is then padded less."""
+        """Subtrees in batches, less those of which none is wanted.
+
+        Like sizes are together, since their attention is then padded less.
+        """
+        return (batch for batch in self._all_batches(tops) if any(self.wanted[top] for top in batch.tops))
+
+    def _all_batches(self, tops: Sequence[int]) -> Iterator[RunSubtrees]:
         batch: list[int] = []
         tokens = logits = 0
         for top in sorted(tops, key=self.tokens.__getitem__, reverse=True):

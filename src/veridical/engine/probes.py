@@ -10,7 +10,7 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 from transformers import PreTrainedModel
 
-from veridical.engine.engine import SMALL_BATCH, Engine, Path, TrialTokens, largest_difference, samples
+from veridical.engine.engine import SMALL_BATCH, Engine, EnginePath, TrialTokens, largest_difference, samples
 from veridical.engine.generation import Generated
 from veridical.engine.memory import Budget
 from veridical.engine.placement import input_device
@@ -51,7 +51,7 @@ class Probes:
         non_finite: of the `n_choices`, those whose logits are not all numbers.
     """
 
-    path: Path
+    path: EnginePath
     reason: str
     sharing_error: float | None
     plain_batch_error: float | None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 
+import numpy as np
 import torch
 
-from veridical.engine.attention import NAME, PackedLayout, Path, attention_of, laid_out
+from veridical.engine.attention import NAME, PackedLayout, TokenPath, attention_of, laid_out
 from veridical.engine.hidden import HiddenStates
 from veridical.engine.logits import only_rows, target_log_probabilities
 from veridical.engine.packing import pack, pack_piece
@@ -16,7 +17,7 @@ from veridical.engine.scorer import Scorer
 from veridical.engine.targets import Scored, Targets, run_tokens
 from veridical.engine.trie import Trie
 
-Reading = list[tuple[int, int]]
+Positions = list[tuple[int, int]]
 """(place in the batch, what is read there): targets by number, or sequences whose hidden state is taken."""
 
 
@@ -25,18 +26,21 @@ class PackedScorer(Scorer):
 
     @torch.inference_mode()
     def _together(
-        self, sequences: Sequence[Scored], indices: Sequence[int], hidden: HiddenStates | None
+        self, sequences: Sequence[Scored], indices: Sequence[int], hidden: HiddenStates | None, wanted: set[int]
     ) -> Iterator[tuple[int, float]]:
         trie = Trie([run_tokens(sequence) for sequence in sequences])
         targets = Targets(sequences)
-        wanted = targets.by_segment(trie)
-        taken: dict[int, Reading] = {}
+        scored = targets.by_segment(trie)
+        taken: dict[int, Positions] = {}
         if hidden is not None:
-            hidden.begin(indices)
-            taken = hidden.places(trie, indices)
-        rows = {segment: len({offset for offset, _ in places}) for segment, places in wanted.items()}
-        path = Path()
-        for step in steps(trie, self.budget.batch_tokens, rows, self.max_rows):
+            chosen = [indices[place] for place in wanted]
+            hidden.begin(chosen)
+            taken = hidden.places(trie, indices, set(chosen))
+        rows = {segment: len({offset for offset, _ in places}) for segment, places in scored.items()}
+        read = _serving(scored, np.isin(targets.sequence, list(wanted)).nonzero()[0].tolist())
+        read |= set(taken)
+        path = TokenPath()
+        for step in steps(trie, self.budget.batch_tokens, rows, self.max_rows, read):
             length = 0
             match step:
                 case Retreat(pieces):
@@ -54,11 +58,12 @@ class PackedScorer(Scorer):
             size = len(packed.ids)
             with nullcontext() if hidden is None else hidden.taken(_reading(first, taken, size)):
                 layout = PackedLayout(packed, path.prefix, keep=path if length else None)
-                yield from self._read(layout, _reading(first, wanted, size), targets)
+                finished = self._read(layout, _reading(first, scored, size), targets)
+            yield from ((place, value) for place, value in finished if place in wanted)
             if length:
                 path.extend(length)
 
-    def _read(self, layout: PackedLayout, reading: Reading, targets: Targets) -> list[tuple[int, float]]:
+    def _read(self, layout: PackedLayout, reading: Positions, targets: Targets) -> list[tuple[int, float]]:
         """One forward pass; returns the sequences that it completes, with their sums."""
         packed = layout.packed
         device = packed.ids.device
@@ -82,7 +87,13 @@ class PackedScorer(Scorer):
         return list(targets.add(numbers, values.tolist()))
 
 
-def _reading(first: Mapping[int, int], wanted: Mapping[int, Reading], size: int) -> Reading:
+def _serving(places: Mapping[int, Positions], wanted: Iterable[int]) -> set[int]:
+    """The segments at which one of `wanted` is read."""
+    chosen = set(wanted)
+    return {segment for segment, reading in places.items() if any(what in chosen for _, what in reading)}
+
+
+def _reading(first: Mapping[int, int], wanted: Mapping[int, Positions], size: int) -> Positions:
     """What of `wanted` (by segment and offset) stands in a batch of `size` tokens, by place in it."""
     return [
         (start + offset, what)

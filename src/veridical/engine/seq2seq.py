@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import torch
 from transformers import PreTrainedModel
@@ -23,23 +23,30 @@ class EncoderDecoderScorer(Scorer):
     choices of a context share its pass through the encoder where they fall into one batch.
     """
 
-    def score(self, sequences: Sequence[Scored], hidden: HiddenStates | None = None) -> Iterator[tuple[int, float]]:
+    def score(
+        self,
+        sequences: Sequence[Scored],
+        hidden: HiddenStates | None = None,
+        wanted: Collection[int] | None = None,
+    ) -> Iterator[tuple[int, float]]:
         """(index, log-likelihood of the continuation) for each sequence that has one, as it is finished.
 
         Raises ValueError where hidden states are asked for: an encoder-decoder has two stacks of them.
         """
         if hidden is not None:
             raise ValueError("hidden states are not taken from an encoder-decoder")
-        return super().score(sequences)
+        return super().score(sequences, wanted=wanted)
 
     @torch.inference_mode()
     def _together(
-        self, sequences: Sequence[Scored], indices: Sequence[int], hidden: HiddenStates | None
+        self, sequences: Sequence[Scored], indices: Sequence[int], hidden: HiddenStates | None, wanted: set[int]
     ) -> Iterator[tuple[int, float]]:
         for batch in self._batches(sequences):
+            if wanted.isdisjoint(batch):
+                continue
             with alone_or_smaller(batch):
                 sums = self._sums([sequences[place] for place in batch])
-            yield from zip(batch, sums, strict=True)
+            yield from ((place, value) for place, value in zip(batch, sums, strict=True) if place in wanted)
 
     def _batches(self, sequences: Sequence[Scored]) -> Iterator[list[int]]:
         """Places of sequences that run together: longest contexts first, the choices of a context side by side."""

@@ -17,7 +17,7 @@ DEEPEST = 32
 LONGEST = 300
 """Characters of a number that are read: a float's range has 309 digits."""
 
-Path = tuple[str | int, ...]
+JsonPath = tuple[str | int, ...]
 
 
 class JSONContentError(ValueError):
@@ -26,7 +26,7 @@ class JSONContentError(ValueError):
     `non_finite` is whether the fault is a NaN or an infinity, which JSON does not have.
     """
 
-    def __init__(self, reason: str, path: Path = (), *, non_finite: bool = False) -> None:
+    def __init__(self, reason: str, path: JsonPath = (), *, non_finite: bool = False) -> None:
         super().__init__(reason)
         self.path = path
         self.non_finite = non_finite
@@ -66,7 +66,7 @@ def kind(value: object) -> str:
     return next((words for type_, words in kinds.items() if isinstance(value, type_)), "an object")
 
 
-def place(path: Path) -> str:
+def place(path: JsonPath) -> str:
     """A path as one writes it: `sets[0].role`."""
     field = ""
     for part in path:
@@ -116,10 +116,10 @@ _SIMPLE = _PLAIN | {str}
 
 def _faults(value: Any) -> Iterator[JSONContentError]:
     """What must not be there, in the text's order. Not recursive: nesting is one of the things looked for."""
-    pending: list[tuple[Any, Path]] = [(value, ())]
+    pending: list[tuple[Any, JsonPath]] = [(value, ())]
     while pending:
         found, path = pending.pop()
-        inner: list[tuple[Any, Path]] = []
+        inner: list[tuple[Any, JsonPath]] = []
         if len(path) > DEEPEST:
             yield JSONContentError("nested too deeply", path[:2])
         elif isinstance(found, _Refused):

@@ -17,7 +17,7 @@ from veridical.judge.registry import MeasureSet, measure_set
 from veridical.judge.table import table_of
 from veridical.stats.multiple import holm
 
-Pair = tuple[Answering, Answering]
+AnsweringPair = tuple[Answering, Answering]
 
 
 def contrasts(
@@ -61,20 +61,22 @@ def with_holm(family: Sequence[Measure]) -> list[Measure]:
     return result
 
 
-def _between(pairs: Iterable[Pair], field: str, measures: MeasureSet, settings: JudgeSettings) -> Iterator[Measure]:
+def _between(
+    pairs: Iterable[AnsweringPair], field: str, measures: MeasureSet, settings: JudgeSettings
+) -> Iterator[Measure]:
     for one, other in pairs:
         for mine, theirs in zip(measures.compared(one), measures.compared(other), strict=True):
             yield contrast(mine, theirs, {field: other.key[field]}, settings)
 
 
-def _prompt_pairs(suite: Suite, found: Sequence[Answering]) -> Iterator[Pair]:
+def _prompt_pairs(suite: Suite, found: Sequence[Answering]) -> Iterator[AnsweringPair]:
     rank = {prompt.name: position for position, prompt in enumerate(suite.prompts)}
     for group in _grouped(found, lambda a: tuple(v for k, v in a.key.items() if k != "prompt")):
         first, *others = sorted(group, key=lambda a: rank.get(a.key["prompt"], len(rank)))
         yield from ((other, first) for other in others)
 
 
-def _model_pairs(found: Sequence[Answering]) -> Iterator[Pair]:
+def _model_pairs(found: Sequence[Answering]) -> Iterator[AnsweringPair]:
     for group in _grouped(found, lambda a: tuple(v for k, v in a.key.items() if k != "model")):
         yield from combinations(group, 2)
 

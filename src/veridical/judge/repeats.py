@@ -1,7 +1,7 @@
 """Accuracy over every repeat of a question: epochs, trials, samples drawn anew.
 
-All other measures are of the first repeat. Repeats of one item are no new items: each item counts once, with the share
-of its repeats that are right, and its set is the unit that is resampled.
+All other measures are of the first repeat. Repeats of an item are not independent items: each item counts once, with
+the share of its repeats that are right, and its set is the unit that is resampled.
 """
 
 from __future__ import annotations

@@ -33,7 +33,8 @@ def load(
 def load_with(spec: str, settings: LoadSettings) -> LanguageModel:
     """As `load`, with the settings as one object."""
     settings.check()
+    from veridical.models.providers import provider_of
     from veridical.models.sources import resolve
 
     source = resolve(spec)
-    return source.provider.load(source, settings)
+    return provider_of(source).load(source, settings)

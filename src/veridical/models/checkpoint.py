@@ -26,8 +26,9 @@ from veridical.items import digest
 from veridical.library_messages import collected
 from veridical.models import gguf
 from veridical.models.cache import file_hash
+from veridical.models.model_source import ModelSource
 from veridical.models.protocol import NOTHING_FOUND, LoadingNotes
-from veridical.models.sources import WEIGHTS, ModelSource, classifies
+from veridical.models.sources import WEIGHTS, classifies
 from veridical.models.weights import load_weights, unused_note
 
 HUB_SECONDS = 5.0

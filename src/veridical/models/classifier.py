@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from typing import Any
@@ -40,7 +40,7 @@ VERSION = "1"
 _NO_TOKEN = -1
 _NO_NAME = re.compile("LABEL_[0-9]+")
 
-Pair = tuple[tuple[int, ...], tuple[int, ...]]
+EncodedPair = tuple[tuple[int, ...], tuple[int, ...]]
 """Token ids, and which text each is of (empty where the tokenizer does not say)."""
 
 
@@ -120,22 +120,31 @@ class SequenceClassifier:
 
     def answer(self, requests: Iterable[Request]) -> Iterator[tuple[int, Outcome]]:
         """Log-probabilities of the classes for each request; requests with equal tokens are computed once."""
-        waiting: dict[Pair, list[tuple[int, Request]]] = {}
+        requests = list(requests)
+        return self.answer_some(requests, range(len(requests)))
+
+    def answer_some(self, requests: Sequence[Request], wanted: Collection[int]) -> Iterator[tuple[int, Outcome]]:
+        """As `answer`, for the wanted positions alone, in the batches of answering all."""
+        chosen = set(wanted)
+        waiting: dict[EncodedPair, list[tuple[int, Request]]] = {}
         for index, request in enumerate(requests):
             tokens, segments = request.sequences[0].context, request.sequences[0].segments
-            if not tokens:
+            if tokens and len(tokens) <= self.longest:
+                waiting.setdefault((tokens, segments), []).append((index, request))
+            elif index in chosen and not tokens:
                 yield index, Outcome(Status.EMPTY, detail="no token to classify")
-            elif len(tokens) > self.longest:
+            elif index in chosen:
                 detail = f"{len(tokens)} tokens; the model takes {self.longest}"
                 yield index, Outcome(Status.TOO_LONG, detail=detail)
-            else:
-                waiting.setdefault((tokens, segments), []).append((index, request))
         pairs = list(waiting)
-        for place, scores in self.budget.each(len(pairs), lambda places: self._scores([pairs[i] for i in places])):
-            for index, request in waiting[pairs[place]]:
-                yield index, _scored(request, scores)
+        missing = [place for place, pair in enumerate(pairs) if any(index in chosen for index, _ in waiting[pair])]
+        found = self.budget.each(
+            len(pairs), lambda planned, places: self._scores([pairs[i] for i in planned], places), missing
+        )
+        for place, scores in found:
+            yield from ((i, _scored(request, scores)) for i, request in waiting[pairs[place]] if i in chosen)
 
-    def _encoded(self, pair: TextPair) -> Pair:
+    def _encoded(self, pair: TextPair) -> EncodedPair:
         # As a batch of one: a second text that is empty would otherwise count as none.
         encoded = self.tokenizer([pair.first], [pair.second], truncation=False)
         tokens = tuple(encoded["input_ids"][0])
@@ -163,7 +172,7 @@ class SequenceClassifier:
 
     def _check_classes(self) -> None:
         """Raise UserError for a name of a class that the model does not have, which shows in what it puts out."""
-        ((_, scores),) = self._scores([self._encoded(TextPair("a", "b"))])
+        ((_, scores),) = self._scores([self._encoded(TextPair("a", "b"))], {0})
         self.n_tokens_run = 0
         if beyond := [number for number in self.class_names if not 0 <= number < len(scores)]:
             raise UserError(
@@ -192,9 +201,11 @@ class SequenceClassifier:
         )
 
     @torch.inference_mode()
-    def _scores(self, pairs: Sequence[Pair]) -> Iterator[tuple[int, list[float]]]:
-        """(place in `pairs`, log-softmax over the classes) for each pair."""
+    def _scores(self, pairs: Sequence[EncodedPair], wanted: Collection[int]) -> Iterator[tuple[int, list[float]]]:
+        """(place in `pairs`, log-softmax over the classes) for each wanted place."""
         for batch in self._batches(pairs):
+            if not any(place in wanted for place in batch):
+                continue
             inputs = {"input_ids": self._tensor([pairs[place][0] for place in batch])}
             inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
             if pairs[batch[0]][1]:
@@ -202,9 +213,10 @@ class SequenceClassifier:
             with self._nothing_is_padding():
                 logits = self.model(**inputs).logits
             self.n_tokens_run += inputs["input_ids"].numel()
-            yield from zip(batch, torch.log_softmax(logits.float(), dim=-1).tolist(), strict=True)
+            found = zip(batch, torch.log_softmax(logits.float(), dim=-1).tolist(), strict=True)
+            yield from ((place, scores) for place, scores in found if place in wanted)
 
-    def _batches(self, pairs: Sequence[Pair]) -> Iterator[list[int]]:
+    def _batches(self, pairs: Sequence[EncodedPair]) -> Iterator[list[int]]:
         """Places of pairs that run together: of one length, and alike in what else a pass must share."""
         end = self.model.config.eos_token_id
 

@@ -110,7 +110,7 @@ def settle(config: Any, header: Header) -> tuple[str, ...]:
 
 
 def _settle_head_size(config: Any) -> None:
-    """Heads share the width where the file says nothing else: transformers takes the rotary width for it."""
+    """Heads share the width unless the file says otherwise: transformers takes the rotary width for it."""
     heads = config.num_attention_heads
     if getattr(config, "head_dim", None) is not None and isinstance(heads, int):
         config.head_dim = config.hidden_size // heads
@@ -151,7 +151,7 @@ def _unread_elsewhere(header: Header) -> tuple[str, ...]:
     return (f"its metadata has entries that nothing reads: {', '.join(unread[:6])}",) if unread else ()
 
 
-Rule = Callable[[Any, Any], bool]
+MetadataRule = Callable[[Any, Any], bool]
 """Whether a configuration says the value of an entry, once the rule has put it there if need be."""
 
 
@@ -161,7 +161,7 @@ def _same(one: Any, other: Any) -> bool:
     return math.isclose(float(one), float(other), rel_tol=1e-6, abs_tol=1e-12)
 
 
-def _is(*attributes: str, off: tuple[Any, ...] = ()) -> Rule:
+def _is(*attributes: str, off: tuple[Any, ...] = ()) -> MetadataRule:
     """The first of these attributes that the configuration has is the value, or is set to it. `off` means nothing."""
 
     def rule(config: Any, value: Any) -> bool:
@@ -178,7 +178,7 @@ def _is(*attributes: str, off: tuple[Any, ...] = ()) -> Rule:
     return rule
 
 
-def _equals(*attributes: str, off: tuple[Any, ...] = ()) -> Rule:
+def _equals(*attributes: str, off: tuple[Any, ...] = ()) -> MetadataRule:
     """One of these attributes is the value already."""
 
     def rule(config: Any, value: Any) -> bool:
@@ -188,7 +188,7 @@ def _equals(*attributes: str, off: tuple[Any, ...] = ()) -> Rule:
     return rule
 
 
-def _only(*values: Any) -> Rule:
+def _only(*values: Any) -> MetadataRule:
     """The entry changes nothing at these values, and is not computed at others."""
     return lambda config, value: value in values
 
@@ -268,7 +268,7 @@ def _kv_heads(config: Any, value: Any) -> bool:
     )
 
 
-_RULES: dict[str, Rule] = {
+_RULES: dict[str, MetadataRule] = {
     "attention.head_count": _equals("num_attention_heads"),
     "attention.head_count_kv": _kv_heads,
     "attention.key_length": _key_length,

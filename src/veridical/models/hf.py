@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -17,16 +16,16 @@ from veridical.engine.hidden import HiddenStates, blocks
 from veridical.engine.memory import TooLargeError
 from veridical.engine.placement import device_kinds
 from veridical.engine.probes import NEW_TOKENS, TEXTS, Probes, probe
-from veridical.engine.seq2seq import decoder_start
 from veridical.errors import UserError
 from veridical.items import Mode, digest
 from veridical.models.channels import channel_tokens
 from veridical.models.checkpoint import check_ids, config_state, longest_sequence, tokenizer_state
+from veridical.models.endings import settle_start, stop_tokens
+from veridical.models.outcomes import bare, scored
 from veridical.models.protocol import (
     LANGUAGE_MODES,
     NOTHING_FOUND,
     THINKING_OPEN,
-    ChoiceScore,
     Fingerprint,
     GenerationSettings,
     LoadingNotes,
@@ -37,7 +36,7 @@ from veridical.models.protocol import (
     TokenSequence,
 )
 from veridical.models.tokens import SeparateEncoder, TextEncoder
-from veridical.prompts.chat import Rendered, end_of_turn, joined, render
+from veridical.prompts.chat import Rendered, joined, render
 from veridical.status import Status
 
 _OUT_OF_MEMORY = Outcome(Status.ERROR, detail="does not fit into memory, alone in a pass")
@@ -70,7 +69,7 @@ class HuggingFaceModel:
         self.encoder = SeparateEncoder(tokenizer) if self._two_sided else TextEncoder(tokenizer)
         self._unknown = check_ids(name, model, tokenizer)
         if self._two_sided:
-            _settle_start(name, model)
+            settle_start(name, model)
         self._channels = channel_tokens(tokenizer)
         # Harmony's <|end|> ends a message; the answer is in a later one.
         stop = stop_tokens(model, tokenizer, self._template_args) - self._channels.message_ends
@@ -142,15 +141,20 @@ class HuggingFaceModel:
     def answer(self, requests: Iterable[Request]) -> Iterator[tuple[int, Outcome]]:
         """(position in `requests`, outcome) for each: first those refused, then scored, then generated."""
         requests = list(requests)
+        return self.answer_some(requests, range(len(requests)))
+
+    def answer_some(self, requests: Sequence[Request], wanted: Collection[int]) -> Iterator[tuple[int, Outcome]]:
+        """As `answer`, for the wanted positions alone, in the batches of answering all."""
+        chosen = set(wanted)
         runnable: list[int] = []
         for index, request in enumerate(requests):
             refused = self._refuse(request)
             if refused is None:
                 runnable.append(index)
-            else:
+            elif index in chosen:
                 yield index, refused
-        yield from self._score(requests, [index for index in runnable if requests[index].scores_choices])
-        yield from self._generate(requests, [index for index in runnable if not requests[index].scores_choices])
+        yield from self._score(requests, [index for index in runnable if requests[index].scores_choices], chosen)
+        yield from self._generate(requests, [i for i in runnable if not requests[i].scores_choices], chosen)
 
     @cached_property
     def n_blocks(self) -> int:
@@ -169,15 +173,21 @@ class HuggingFaceModel:
             ) from error
         return count
 
-    def answer_and_read(self, requests: Sequence[Request], reading: RequestedStates) -> Iterator[tuple[int, Outcome]]:
-        """As `answer`, and fill in `reading.states`. Raises ValueError for requests that generate, UserError for a
-        model whose hidden states cannot be read."""
+    def answer_and_read(
+        self, requests: Sequence[Request], reading: RequestedStates, wanted: Collection[int] | None = None
+    ) -> Iterator[tuple[int, Outcome]]:
+        """As `answer`, or `answer_some` where some are `wanted`, and fill in `reading.states`.
+
+        Raises ValueError for requests that generate, UserError for a model whose hidden states cannot be read.
+        """
+        chosen = set(range(len(requests)) if wanted is None else wanted)
         _ = self.n_blocks  # refuses a model that cannot be read
         if any(not request.scores_choices for request in requests):
             raise ValueError("hidden states are read where choices are scored")
         refused = {index: outcome for index, request in enumerate(requests) if (outcome := self._refuse(request))}
-        yield from refused.items()
-        yield from self._score(requests, [index for index in range(len(requests)) if index not in refused], reading)
+        yield from ((index, outcome) for index, outcome in refused.items() if index in chosen)
+        runnable = [index for index in range(len(requests)) if index not in refused]
+        yield from self._score(requests, runnable, chosen, reading)
 
     def read_spans(
         self, texts: Sequence[str], spans: Sequence[tuple[int, int]], layers: Sequence[int]
@@ -228,35 +238,40 @@ class HuggingFaceModel:
         return None
 
     def _score(
-        self, requests: Sequence[Request], indices: Sequence[int], reading: RequestedStates | None = None
+        self,
+        requests: Sequence[Request],
+        indices: Sequence[int],
+        chosen: set[int],
+        reading: RequestedStates | None = None,
     ) -> Iterator[tuple[int, Outcome]]:
-        """Equal sequences of all requests run once; a request is answered when its last sequence is."""
+        """Equal sequences of all requests run once; a chosen request is answered when its last sequence is."""
         waiting: dict[TokenSequence, list[int]] = {}
         missing: dict[int, int] = {}
         for index in indices:
-            sequences = {_bare(s) for s in (*requests[index].sequences, *requests[index].unconditional)}
+            sequences = dict.fromkeys(bare(s) for s in (*requests[index].sequences, *requests[index].unconditional))
             missing[index] = len(sequences)
             for sequence in sequences:
                 waiting.setdefault(sequence, []).append(index)
         distinct = list(waiting)
+        wanted = [place for place, one in enumerate(distinct) if not chosen.isdisjoint(waiting[one])]
         sums: dict[TokenSequence, float] = {}
         hidden = None if reading is None else self._hidden(requests, indices, distinct, reading)
         lost: set[int] = set()
         try:
-            for place, value in self.engine.score(distinct, hidden):
+            for place, value in self.engine.score(distinct, hidden, wanted):
                 sums[distinct[place]] = value
                 for index in waiting[distinct[place]]:
                     missing[index] -= 1
-                    if missing[index] == 0:
-                        yield index, _scored(requests[index], sums)
+                    if missing[index] == 0 and index in chosen:
+                        yield index, scored(requests[index], sums)
         except TooLargeError as error:
-            lost = {index for place in error.places for index in waiting[distinct[place]]}
+            lost = {index for place in error.places for index in waiting[distinct[place]] if index in chosen}
             yield from ((index, _OUT_OF_MEMORY) for index in sorted(lost))
         if reading is not None and hidden is not None:
             first = {sequence: place for place, sequence in enumerate(distinct)}
             reading.states = np.full((len(requests), *hidden.states.shape[1:]), np.nan, dtype=np.float32)
-            for index in set(indices) - lost:
-                reading.states[index] = hidden.states[first[_bare(requests[index].sequences[0])]]
+            for index in set(indices) & chosen - lost:
+                reading.states[index] = hidden.states[first[bare(requests[index].sequences[0])]]
 
     def _hidden(
         self,
@@ -266,12 +281,14 @@ class HuggingFaceModel:
         reading: RequestedStates,
     ) -> HiddenStates:
         """The last prompt token of each request's first sequence."""
-        read = {_bare(requests[index].sequences[0]) for index in indices}
+        read = {bare(requests[index].sequences[0]) for index in indices}
         ends = [len(sequence.context) for sequence in distinct]
         spans = [(end - 1, end) if sequence in read else None for sequence, end in zip(distinct, ends, strict=True)]
         return HiddenStates(self.engine.model, reading.layers, spans)
 
-    def _generate(self, requests: Sequence[Request], indices: Sequence[int]) -> Iterator[tuple[int, Outcome]]:
+    def _generate(
+        self, requests: Sequence[Request], indices: Sequence[int], chosen: set[int]
+    ) -> Iterator[tuple[int, Outcome]]:
         """Equal prompts with one limit run once. Near the end of the window a limit is what there is room for."""
         waiting: dict[tuple[tuple[int, ...], int], list[int]] = {}
         for index in indices:
@@ -281,14 +298,14 @@ class HuggingFaceModel:
             waiting.setdefault((prompt, min(settings.max_new_tokens, room)), []).append(index)
         distinct = list(waiting)
         prompts, limits = [prompt for prompt, _ in distinct], [limit for _, limit in distinct]
+        wanted = [place for place, one in enumerate(distinct) if not chosen.isdisjoint(waiting[one])]
         try:
-            for place, generated in self.engine.generate(prompts, limits):
+            for place, generated in self.engine.generate(prompts, limits, wanted):
                 outcome = self._written(generated)
-                for index in waiting[distinct[place]]:
-                    yield index, outcome
+                yield from ((index, outcome) for index in waiting[distinct[place]] if index in chosen)
         except TooLargeError as error:
             for place in error.places:
-                yield from ((index, _OUT_OF_MEMORY) for index in waiting[distinct[place]])
+                yield from ((index, _OUT_OF_MEMORY) for index in waiting[distinct[place]] if index in chosen)
 
     def _written(self, generated: Generated) -> Outcome:
         text, n_tokens = self._channels.text(generated.tokens, self.encoder.decode), len(generated.tokens)
@@ -296,52 +313,3 @@ class HuggingFaceModel:
             detail = f"logits that are not numbers after {n_tokens} tokens"
             return Outcome(Status.NON_FINITE, text=text, n_tokens=n_tokens, detail=detail)
         return Outcome(Status.OK, text=text, n_tokens=n_tokens, finish=generated.finish)
-
-
-def _settle_start(name: str, model: PreTrainedModel) -> None:
-    """Have the decoder begin with the token that the model's config names, where its generation config names none."""
-    own = model.generation_config
-    if own.decoder_start_token_id is None:
-        own.decoder_start_token_id = getattr(model.config, "decoder_start_token_id", None)
-    try:
-        decoder_start(model)
-    except ValueError as error:
-        raise UserError(f"model {name!r}: {error}: set decoder_start_token_id in its config.json") from error
-
-
-def _bare(sequence: TokenSequence) -> TokenSequence:
-    """The ids alone: what makes two sequences the same to the engine."""
-    return TokenSequence(sequence.context, sequence.continuation)
-
-
-def _scored(request: Request, sums: Mapping[TokenSequence, float]) -> Outcome:
-    alone: list[float | None] = [sums[_bare(sequence)] for sequence in request.unconditional]
-    alone = alone or [None] * len(request.sequences)
-    scores = tuple(
-        ChoiceScore(
-            sums[_bare(sequence)],
-            len(sequence.continuation),
-            sequence.n_chars,
-            sequence.n_bytes,
-            unconditional,
-            sequence.joined,
-        )
-        for sequence, unconditional in zip(request.sequences, alone, strict=True)
-    )
-    finite = all(math.isfinite(value) for s in scores for value in (s.total, s.unconditional or 0.0))
-    return Outcome(Status.OK if finite else Status.NON_FINITE, scores)
-
-
-def stop_tokens(
-    model: PreTrainedModel, tokenizer: Any, template_args: Mapping[str, object] | None = None
-) -> frozenset[int]:
-    """Tokens that end an answer: the model's and the tokenizer's end of text, and the template's end of turn."""
-    ends: set[int] = set()
-    configured = getattr(model.generation_config, "eos_token_id", None)
-    for token in (configured, model.config.eos_token_id, tokenizer.eos_token_id):
-        ends.update(token if isinstance(token, list | tuple) else [] if token is None else [token])
-    if after := tokenizer(end_of_turn(tokenizer, template_args), add_special_tokens=False)["input_ids"]:
-        added = tokenizer.added_tokens_decoder.get(after[0])
-        if after[0] in tokenizer.all_special_ids or (added is not None and added.special):
-            ends.add(after[0])
-    return frozenset(ends)

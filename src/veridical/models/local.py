@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from veridical.errors import UserError
 from veridical.installing import install_command
+from veridical.models.model_source import ModelSource
 from veridical.models.settings import LoadSettings
-from veridical.models.sources import ModelSource
 
 if TYPE_CHECKING:
     from veridical.models.protocol import LanguageModel

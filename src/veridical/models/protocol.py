@@ -6,7 +6,7 @@ a server); an outcome is what came back. Models know nothing of suites: they see
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
@@ -191,6 +191,18 @@ class LanguageModel(Protocol):
 
 
 @runtime_checkable
+class Resumable(Protocol):
+    """A model that answers what is left of a job as it would have within the whole of it.
+
+    Scores move in their last digits with what runs in the same batch. A model of this kind plans batches of the whole
+    job, so that a run that was stopped and goes on gives the same scores to the bit.
+    """
+
+    def answer_some(self, requests: Sequence[Request], wanted: Collection[int]) -> Iterator[tuple[int, Outcome]]:
+        """As `answer(requests)`, less the positions that are not wanted."""
+
+
+@runtime_checkable
 class Probed(Protocol):
     """A model that can try how far its answers depend on batches and repetition."""
 
@@ -244,8 +256,13 @@ class Readable(Protocol):
     def n_blocks(self) -> int:
         """Number of blocks: the layers are 0 to this."""
 
-    def answer_and_read(self, requests: Sequence[Request], reading: RequestedStates) -> Iterator[tuple[int, Outcome]]:
-        """As `answer`, for requests that score choices; fills `reading` from the same passes."""
+    def answer_and_read(
+        self, requests: Sequence[Request], reading: RequestedStates, wanted: Collection[int] | None = None
+    ) -> Iterator[tuple[int, Outcome]]:
+        """As `answer`, for requests that score choices; fills `reading` from the same passes.
+
+        Where some positions alone are `wanted`, the others are neither answered nor read: see `Resumable`.
+        """
 
 
 @runtime_checkable

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from veridical.models.model_source import ModelSource
+
 if TYPE_CHECKING:
     from veridical.models.protocol import LanguageModel
     from veridical.models.settings import LoadSettings
-    from veridical.models.sources import ModelSource
 
-Loader = Callable[["ModelSource", "LoadSettings"], "LanguageModel"]
+Loader = Callable[[ModelSource, "LoadSettings"], "LanguageModel"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +37,8 @@ PROVIDERS = {
         Provider("gguf", "veridical.models.local:load_local"),
     )
 }
+
+
+def provider_of(source: ModelSource) -> Provider:
+    """Who loads the model of that source."""
+    return PROVIDERS["gguf" if source.kind == "gguf" else "hf"]

@@ -6,14 +6,13 @@ import importlib.util
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Literal
 
 from veridical.errors import UserError, unknown
 from veridical.files.pointers import check_pointer_file
-from veridical.models.providers import PROVIDERS, Provider
+from veridical.models.model_source import ModelSource
+from veridical.models.providers import PROVIDERS
 
 ALIASES = ("smollm2",)
 
@@ -26,28 +25,6 @@ ELSEWHERE = ("openai", "inspect")
 _HUB_NAME = re.compile(r"[\w][\w.-]*/[\w][\w.-]*")
 
 WEIGHTS = (".safetensors", ".safetensors.index.json")
-
-
-@dataclass(frozen=True, slots=True)
-class ModelSource:
-    """Files of a model: a folder with weights, a GGUF file, or a repository on the Hugging Face hub.
-
-    `spec` is what the user wrote; `location` a path (`folder`, `gguf`) or ORG/NAME (`hub`).
-    """
-
-    spec: str
-    kind: Literal["folder", "gguf", "hub"]
-    location: str
-
-    @property
-    def provider(self) -> Provider:
-        """Who loads it."""
-        return PROVIDERS["gguf" if self.kind == "gguf" else "hf"]
-
-    @property
-    def path(self) -> Path:
-        """The folder or file; meaningful unless `kind` is `hub`."""
-        return Path(self.location)
 
 
 def resolve(spec: str) -> ModelSource:

@@ -8,7 +8,7 @@ continuation (`delimiter`). Whatever rendering had to do to the conversation is 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -34,11 +34,6 @@ PINNED_DATE = datetime(2024, 7, 26)
 """The date that a template gets as today's: the date that Llama 3's template falls back on, so
 that its text is that of an engine which has no clock."""
 _OTHER_DATE = datetime(2001, 2, 3)
-
-_RESERVED = frozenset(
-    {"messages", "tools", "documents", "conversation", "chat_template", "add_generation_prompt"}
-    | {"continue_final_message", "tokenize", "return_dict", "return_tensors", "tokenizer_kwargs"}
-)
 
 
 class ChatTemplate(Protocol):
@@ -103,30 +98,6 @@ def joined(rendered: Rendered, continuation: str, between: str | None) -> tuple[
     return replace(rendered, text=bare), rendered.text[len(bare) :] + between
 
 
-def parse_template_arguments(pairs: Iterable[str], header: str | None = None) -> dict[str, Any]:
-    r"""Values for a chat template from `NAME=VALUE`: JSON where it is JSON (`false`, `3`), else the text.
-
-    `header` is the text of --generation-header, in which `\n` stands for a line break.
-
-    Raises UserError for a pair without a name or a value, and for names that rendering itself sets.
-    """
-    arguments: dict[str, Any] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name.strip().isidentifier():
-            raise UserError(f"--template-arg {pair!r}: give NAME=VALUE, as in enable_thinking=false")
-        if name.strip() in _RESERVED:
-            raise UserError(f"--template-arg {pair!r}: {name.strip()!r} is not the user's to set")
-        try:
-            arguments[name.strip()] = json.loads(value)
-        except ValueError:
-            # Python's spelling of the three constants is what people write first.
-            arguments[name.strip()] = {"True": True, "False": False, "None": None}.get(value, value)
-    if header:
-        arguments[HEADER] = header.replace("\\n", "\n")
-    return arguments
-
-
 def render(context: Context, template: ChatTemplate, arguments: Mapping[str, Any] | None = None) -> Rendered:
     """The text of `context` for the model whose tokenizer is `template`.
 
@@ -186,12 +157,12 @@ def end_of_turn(template: ChatTemplate, arguments: Mapping[str, Any] | None = No
 
 
 class _LeftOutError(Exception):
-    """The template dropped the text of a turn without a word."""
+    """The template dropped the text of a turn without an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Chat:
-    """A chat template and what it is given besides the conversation."""
+    """A chat template and its further arguments."""
 
     template: ChatTemplate
     source: str

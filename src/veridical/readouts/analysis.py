@@ -19,10 +19,10 @@ from veridical.readouts.crossfit import Features, cross_fitted, from_states, per
 from veridical.readouts.nulls import pairs_recovered
 from veridical.readouts.record import LayerResult, NullMeasure, NullResult, ReadoutRecord, Selectivity, StoredReadout
 from veridical.readouts.rows import Rows
-from veridical.readouts.selection import FOLDS, PENALTIES, Prepared, balanced_accuracy
+from veridical.readouts.selection import FOLDS, PENALTIES, PreparedFeatures, balanced_accuracy
 from veridical.readouts.source import StateSource
 from veridical.readouts.text import VECTORIZERS, prepared_text
-from veridical.readouts.transfer import Scores, TransferOutcome, TransferTask
+from veridical.readouts.transfer import RecoveryScores, TransferOutcome, TransferTask
 from veridical.stats.permutation import permutation_p
 from veridical.stats.units import Floats, Ints
 
@@ -115,7 +115,7 @@ def transferred(
     def states(input: str, at: int) -> tuple[Floats, Floats]:
         return source.states(task.fitted, input, at), source.states(task.judged, input, at)
 
-    def noted(answerer: str, input: str, prepared: Prepared, draws: int, what: str) -> TransferOutcome:
+    def noted(answerer: str, input: str, prepared: PreparedFeatures, draws: int, what: str) -> TransferOutcome:
         with steps(progress, what, 1 + draws) as step:
             outcome = transfer.fit(task, prepared, draws, effort.seed, step)
         found.add_outcome(answerer, input, outcome, n_sets)
@@ -182,7 +182,7 @@ def cross(
     texts = rows.texts()
 
     def text(answerer: str) -> Features:
-        def prepare(train: Ints, test: Ints) -> Prepared:
+        def prepare(train: Ints, test: Ints) -> PreparedFeatures:
             groups = [rows.groups[row] for row in train]
             return prepared_text(answerer, [texts[row] for row in train], groups, [texts[row] for row in test])
 
@@ -237,8 +237,8 @@ def _crossed(rows: Rows, answers: Ints, labels: Ints) -> TransferOutcome:
     """
     balanced = balanced_accuracy(answers, labels, len(rows.names))
     pairs = pairs_recovered(answers, labels, rows.sets)
-    null = Scores(balanced[1:], pairs[1:])
-    return TransferOutcome(answers[0], -1, float(balanced[0]), Scores(balanced[0], pairs[0]), null)
+    null = RecoveryScores(balanced[1:], pairs[1:])
+    return TransferOutcome(answers[0], -1, float(balanced[0]), RecoveryScores(balanced[0], pairs[0]), null)
 
 
 def _of_options(source: StateSource, rows: Rows, progress: Progress) -> dict[tuple[str, str], Features]:

@@ -9,12 +9,12 @@ from sklearn.model_selection import GroupKFold
 
 from veridical.errors import UserError
 from veridical.readouts.rows import Rows
-from veridical.readouts.selection import FOLDS, Prepared
+from veridical.readouts.selection import FOLDS, PreparedFeatures
 from veridical.stats.units import Floats, Ints
 
 _MOST_REDRAWS = 50
 
-Features = Callable[[Ints, Ints], Prepared]
+Features = Callable[[Ints, Ints], PreparedFeatures]
 """From the rows to fit and the rows to answer to features ready for both."""
 
 
@@ -106,7 +106,7 @@ def check_folds(rows: Rows) -> None:
 def from_states(rows: Rows, states: Floats) -> Features:
     """Features that are there before any label is: hidden states (n, width), or option scores."""
 
-    def prepare(train: Ints, test: Ints) -> Prepared:
-        return Prepared.of(states[train], [rows.groups[row] for row in train], states[test])
+    def prepare(train: Ints, test: Ints) -> PreparedFeatures:
+        return PreparedFeatures.of(states[train], [rows.groups[row] for row in train], states[test])
 
     return prepare

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from veridical.readouts.logistic import reduce, scores
-from veridical.readouts.selection import FOLDS, PENALTIES, Prepared
+from veridical.readouts.selection import FOLDS, PENALTIES, PreparedFeatures
 from veridical.stats.units import Floats, Ints
 
 
@@ -40,7 +40,7 @@ class LinearReadout(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"a readout needs two classes or more; the number of classes is {len(self.classes_)}")
-        prepared = Prepared.of(X, range(len(X)) if groups is None else groups, X[:1], self.folds)
+        prepared = PreparedFeatures.of(X, range(len(X)) if groups is None else groups, X[:1], self.folds)
         prepared.check_labels(codes, [str(name) for name in self.classes_])
         chosen = prepared.choose(codes[None], len(self.classes_), tuple(self.penalties))
         self.validation_: Floats = chosen.validation[0]

@@ -38,7 +38,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class PreparedFeatures:
     """Features of a readout, ready for any labels: by fold, and of all rows with the rows to answer."""
 
     folds: tuple[tuple[Ints, Ints, Reduced], ...]

@@ -11,7 +11,7 @@ from sklearn.model_selection import GroupKFold
 
 from veridical.readouts.answers import TEXT_BASELINES
 from veridical.readouts.logistic import Reduced, reduce
-from veridical.readouts.selection import FOLDS, Prepared, group_codes
+from veridical.readouts.selection import FOLDS, PreparedFeatures, group_codes
 from veridical.stats.units import Ints
 
 # Words of one letter count: the default pattern would not see "a", nor a digit.
@@ -33,7 +33,7 @@ def tfidf(answerer: str, train: Sequence[str], others: Sequence[str]) -> Reduced
 
 def prepared_text(
     answerer: str, texts: Sequence[str], groups: Sequence[object], others: Sequence[str], n_folds: int = FOLDS
-) -> Prepared:
+) -> PreparedFeatures:
     """A text baseline as a readout: selected and fitted on `texts`, to answer `others`."""
     codes = group_codes(groups, n_folds)
 
@@ -44,4 +44,4 @@ def prepared_text(
         (train, test, tfidf(answerer, pick(train), pick(test)))
         for train, test in GroupKFold(n_folds).split(np.zeros((len(texts), 1)), groups=codes)
     )
-    return Prepared(folds, tfidf(answerer, texts, others), codes)
+    return PreparedFeatures(folds, tfidf(answerer, texts, others), codes)

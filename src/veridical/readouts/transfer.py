@@ -15,10 +15,10 @@ from sklearn.model_selection import GroupKFold
 from veridical.errors import UserError
 from veridical.readouts.nulls import pairs_recovered, permuted_within
 from veridical.readouts.rows import Rows
-from veridical.readouts.selection import FOLDS, Chosen, Prepared, balanced_accuracy
+from veridical.readouts.selection import FOLDS, Chosen, PreparedFeatures, balanced_accuracy
 from veridical.stats.units import Floats, Ints
 
-Step = Callable[[int], None]
+StepCallback = Callable[[int], None]
 """Called with the number of fits with selection that were done."""
 
 _MOST_REDRAWS = 1_000
@@ -29,7 +29,7 @@ def _quiet(_: int) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class RecoveryScores:
     """Two numbers for each of some answerings of the judged set: balanced accuracy, and complete sets as a count."""
 
     balanced_accuracy: Floats
@@ -43,8 +43,8 @@ class TransferOutcome:
     answers: Ints
     penalty: int
     validation: float
-    observed: Scores
-    null: Scores | None = None
+    observed: RecoveryScores
+    null: RecoveryScores | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +71,10 @@ class TransferTask:
         """Gold labels of the judged rows as codes into the labels of the fitted set, (m,)."""
         return self.judged.named(self.fitted.names)
 
-    def scores(self, answers: Ints) -> Scores:
+    def scores(self, answers: Ints) -> RecoveryScores:
         """Answers (..., m) scored against the judged set."""
         gold = self.gold
-        return Scores(
+        return RecoveryScores(
             balanced_accuracy(answers, gold, self.n_classes),
             pairs_recovered(answers, gold, self.judged.sets),
         )
@@ -91,17 +91,19 @@ class TransferTask:
         """Answers (vectors, m): the first row is of the observed labels, the others are its null."""
         scores = self.scores(answers)
         balanced, pairs = scores.balanced_accuracy, scores.pairs
-        null = Scores(balanced[1:], pairs[1:]) if len(answers) > 1 else None
-        return TransferOutcome(answers[0], penalty, validation, Scores(balanced[0], pairs[0]), null)
+        null = RecoveryScores(balanced[1:], pairs[1:]) if len(answers) > 1 else None
+        return TransferOutcome(answers[0], penalty, validation, RecoveryScores(balanced[0], pairs[0]), null)
 
-    def prepared(self, features: Floats, others: Floats) -> Prepared:
+    def prepared(self, features: Floats, others: Floats) -> PreparedFeatures:
         """Hidden states (n, width) of the fitted and (m, width) of the judged set, ready for any labels."""
-        prepared = Prepared.of(features, self.fitted.groups, others)
+        prepared = PreparedFeatures.of(features, self.fitted.groups, others)
         prepared.check_labels(self.fitted.labels, self.fitted.names)
         return prepared
 
 
-def fit(task: TransferTask, prepared: Prepared, draws: int, seed: int, step: Step = _quiet) -> TransferOutcome:
+def fit(
+    task: TransferTask, prepared: PreparedFeatures, draws: int, seed: int, step: StepCallback = _quiet
+) -> TransferOutcome:
     """Select and fit on the fitted labels, answer the judged set, and the same for `draws` permutations of them."""
     labels = task.vectors(draws, seed)
     chosen = prepared.choose(labels, task.n_classes, done=step)
@@ -119,7 +121,7 @@ def leave_one_out(
     categories: tuple[Sequence[str], Sequence[str]],
     draws: int,
     seed: int,
-    step: Step = _quiet,
+    step: StepCallback = _quiet,
 ) -> TransferOutcome:
     """Each category of the judged set answered by a readout that was fitted without it, and judged together.
 
@@ -132,7 +134,7 @@ def leave_one_out(
     for category in dict.fromkeys(judged.tolist()):
         kept, asked = np.flatnonzero(fitted != category), np.flatnonzero(judged == category)
         groups = [task.fitted.groups[row] for row in kept]
-        prepared = Prepared.of(features[kept], groups, others[asked])
+        prepared = PreparedFeatures.of(features[kept], groups, others[asked])
         prepared.check_labels(task.fitted.labels[kept], task.fitted.names)
         chosen = prepared.choose(labels[:, kept], task.n_classes, done=step)
         answers[:, asked] = chosen.answers
@@ -160,7 +162,7 @@ def sweep(
     layers: Sequence[int],
     draws: int,
     seed: int,
-    step: Step,
+    step: StepCallback,
 ) -> Sweep:
     """`features` gives the fitted and the judged states at a layer. Layers that tie in validation: the lowest wins."""
     labels = task.vectors(draws, seed)
@@ -191,7 +193,7 @@ def _nested(task: TransferTask, features: Callable[[int], tuple[Floats, Floats]]
         reached = -np.inf
         for layer in sorted(layers):
             states, _ = features(layer)
-            prepared = Prepared.of(states[train], groups[train].tolist(), states[test])
+            prepared = PreparedFeatures.of(states[train], groups[train].tolist(), states[test])
             chosen = prepared.choose(labels[train][None], task.n_classes)
             if (validation := round(float(chosen.validation.max()), 12)) > reached:
                 reached, answers[test] = validation, chosen.answers[0]
@@ -200,11 +202,11 @@ def _nested(task: TransferTask, features: Callable[[int], tuple[Floats, Floats]]
 
 def control_task(
     task: TransferTask,
-    prepared: Prepared,
+    prepared: PreparedFeatures,
     categories: tuple[Sequence[str], Sequence[str]],
     draws: int,
     seed: int,
-    step: Step = _quiet,
+    step: StepCallback = _quiet,
 ) -> Floats:
     """Balanced accuracies (draws,) of readouts of a random label a category, which both sets share.
 

@@ -7,7 +7,7 @@ model with random weights, the interval lies above what the same readout of the 
 the whole interval of the model's own answers lies above what constant answers reach; where only that of a classifier
 fitted on its option scores does, which has the readout's supervision, the sentence says so: such a model may answer the
 same to everything. Where the labels have hardly any of the model's probability, its highest label is not an answer, and
-neither "expressed" nor "not expressed" is said. On fewer than `LEAST_SETS` sets nothing is said. The thresholds are
+neither "expressed" nor "not expressed" is said. On fewer than `LEAST_SETS` sets there is no verdict. The thresholds are
 Veridical's.
 """
 
@@ -46,18 +46,18 @@ WORDS: Mapping[tuple[bool, Expressed], str] = {
     "said",
 }
 
-Key = tuple[str, str, str]
+GroupKey = tuple[str, str, str]
 """Suite, model and prompt."""
 
 
 def readout_verdicts(
-    suites: Sequence[Suite], measures: Iterable[Measure], against: Mapping[Key, str] | None = None
+    suites: Sequence[Suite], measures: Iterable[Measure], against: Mapping[GroupKey, str] | None = None
 ) -> list[str]:
     """A sentence for each readout of a whole item, in the order of appearance.
 
     `against` is the mode whose answers a readout is set against, `loglikelihood` where it is not named.
     """
-    grouped: dict[Key, list[Measure]] = {}
+    grouped: dict[GroupKey, list[Measure]] = {}
     for measure in measures:
         if measure.input == "full" and (not measure.slice or measure.measure == "constant_share"):
             grouped.setdefault((measure.suite, measure.model, measure.prompt), []).append(measure)
@@ -69,9 +69,9 @@ def readout_verdicts(
         if key[0] not in chance:
             continue
         twin = _readout(grouped.get((key[0], twin_of(key[1]), key[2]), ())) if not is_twin(key[1]) else None
-        said = _sentence(group, chance[key[0]], (against or {}).get(key, "loglikelihood"), twin)
-        if said:
-            sentences.append(f"{', '.join(key)}: {said}.")
+        sentence = _sentence(group, chance[key[0]], (against or {}).get(key, "loglikelihood"), twin)
+        if sentence:
+            sentences.append(f"{', '.join(key)}: {sentence}.")
     return sentences
 
 

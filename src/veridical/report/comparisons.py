@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from veridical.items import Factor
 from veridical.judge.measure import Measure
-from veridical.report.presentation import Key
+from veridical.report.labels import MeasureOfSlice
 from veridical.report.results import AnsweringKey, Results, contrast_name
 from veridical.report.texts import slice_label
 
-AGREEMENT: Key = ("agreement", "")
+AGREEMENT: MeasureOfSlice = ("agreement", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class AnsweringComparison:
 
     heading: str
     name: str
-    cells: Mapping[Key, Difference]
+    cells: Mapping[MeasureOfSlice, Difference]
 
 
 def comparisons(results: Results) -> list[AnsweringComparison]:
@@ -36,7 +36,7 @@ def comparisons(results: Results) -> list[AnsweringComparison]:
 
     A contrast that comes twice, the second time with an adjusted p, is one difference.
     """
-    found: dict[tuple[AnsweringKey, frozenset[tuple[str, Factor]]], dict[Key, Difference]] = {}
+    found: dict[tuple[AnsweringKey, frozenset[tuple[str, Factor]]], dict[MeasureOfSlice, Difference]] = {}
     for contrast in results.between:
         answering = AnsweringKey.of(contrast)
         if answering.reference:
@@ -47,19 +47,21 @@ def comparisons(results: Results) -> list[AnsweringComparison]:
     return [_comparison(results, answering, cells) for (answering, _), cells in found.items()]
 
 
-def _comparison(results: Results, answering: AnsweringKey, cells: Mapping[Key, Difference]) -> AnsweringComparison:
+def _comparison(
+    results: Results, answering: AnsweringKey, cells: Mapping[MeasureOfSlice, Difference]
+) -> AnsweringComparison:
     first = next(iter(cells.values())).measure
     heading = results.heading(answering, without=tuple(first.against or {}))
     return AnsweringComparison(heading, contrast_name(first), cells)
 
 
-def columns(results: Results, rows: Sequence[AnsweringComparison]) -> list[tuple[Key, str]]:
+def columns(results: Results, rows: Sequence[AnsweringComparison]) -> list[tuple[MeasureOfSlice, str]]:
     """The measures that the comparisons have, with their headings."""
-    keys = dict.fromkeys([*results.presentation.compared, *(key for row in rows for key in row.cells)])
+    keys = dict.fromkeys([*results.labels.compared, *(key for row in rows for key in row.cells)])
     return [(key, _title(results, key)) for key in keys if any(key in row.cells for row in rows)]
 
 
-def _title(results: Results, key: Key) -> str:
+def _title(results: Results, key: MeasureOfSlice) -> str:
     measure, where = key
-    label = results.presentation.label(measure)
+    label = results.labels.label(measure)
     return f"{label}, {where}" if where else label

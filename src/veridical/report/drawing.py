@@ -14,10 +14,12 @@ from typing import Any
 import altair as alt
 
 from veridical.judge.measure import Measure
+from veridical.report.presentation import Specification
 from veridical.report.results import AnsweringKey, Results
 from veridical.report.texts import bounds, estimate
 
-Row = dict[str, Any]
+DataRow = dict[str, Any]
+"""A row of a chart's data, by the names of its fields."""
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
@@ -51,25 +53,25 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def chart(title: str, subtitle: str, layers: Sequence[alt.Chart], height: int) -> Row:
+def chart(title: str, subtitle: str, layers: Sequence[alt.Chart], height: int) -> Specification:
     """A specification: layers under a title, as wide as its place on the page."""
     # A line or a legend that is wider than the chart would shrink the plot.
     lines = textwrap.wrap(subtitle, 72)
     header = alt.TitleParams(title, subtitle=lines)
-    spec: Row = alt.layer(*layers).properties(title=header, width="container", height=height).to_dict()
+    spec: Specification = alt.layer(*layers).properties(title=header, width="container", height=height).to_dict()
     spec["config"] = CONFIG
     # Vega-Lite writes a scale's domain into expressions, whose parser takes these two for ends of lines.
     text = json.dumps(spec, ensure_ascii=False, allow_nan=False).translate({0x2028: " ", 0x2029: " "})
-    cleaned: Row = json.loads(text)
+    cleaned: Specification = json.loads(text)
     return cleaned
 
 
-def inline(rows: Sequence[Row]) -> alt.InlineData:
+def inline(rows: Sequence[DataRow]) -> alt.InlineData:
     """Rows as the data of a chart."""
     return alt.InlineData(values=list(rows))
 
 
-def measure_row(results: Results, answering: AnsweringKey, measure: Measure, /, **more: str) -> Row:
+def measure_row(results: Results, answering: AnsweringKey, measure: Measure, /, **more: str) -> DataRow:
     """A measure as a row of a chart's data; without an interval both ends are the value."""
     return {
         **answered_by(results, answering),
@@ -85,7 +87,7 @@ def measure_row(results: Results, answering: AnsweringKey, measure: Measure, /, 
     }
 
 
-def not_ok_bars(rows: Sequence[Row]) -> tuple[alt.Chart | None, str]:
+def not_ok_bars(rows: Sequence[DataRow]) -> tuple[alt.Chart | None, str]:
     """Hatched bars from bound to bound, to be encoded along the values; and a sentence for the subtitle.
 
     A rate counts what is not ok as not right; the bar shows what it could have been, so that what was not answered
@@ -98,7 +100,7 @@ def not_ok_bars(rows: Sequence[Row]) -> tuple[alt.Chart | None, str]:
     return bars, " Hatched: where the point could lie if what was not answered (not ok) had been."
 
 
-def answered_by(results: Results, answering: AnsweringKey) -> Row:
+def answered_by(results: Results, answering: AnsweringKey) -> DataRow:
     """`series` is all of who answered; `setting` and `model` are its two parts, for colour and shape."""
     return {
         "series": results.name(answering, model=True),

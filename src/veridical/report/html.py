@@ -19,14 +19,15 @@ from veridical.files.writing import make_folder, replace
 from veridical.items import Suite
 from veridical.judge.measure import Measure
 from veridical.report import texts
+from veridical.report.charts import charts
 from veridical.report.comparisons import columns as contrast_columns
 from veridical.report.comparisons import comparisons
 from veridical.report.parts import asset, environment, script, script_json, source
 from veridical.report.presentation import presentation_of
-from veridical.report.readouts import ReadOut
 from veridical.report.readouts import sections as readout_sections
 from veridical.report.results import AnsweringKey, Results, contrast_name
 from veridical.report.sets import set_list
+from veridical.report.shown_readout import ShownReadout
 from veridical.report.summary import summaries
 
 BUNDLES = ("vega.min.js", "vega-lite.min.js", "vega-embed.min.js")
@@ -73,7 +74,7 @@ def page(
     manifest: Mapping[str, Any],
     parameters: Mapping[str, int],
     verdicts: Sequence[str] = (),
-    readouts: Sequence[ReadOut] = (),
+    readouts: Sequence[ShownReadout] = (),
     notices: Sequence[str] = (),
 ) -> str:
     """The page as one string."""
@@ -111,12 +112,11 @@ def _section(
     measures: Sequence[Measure],
     frame: pl.DataFrame,
     parameters: Mapping[str, int],
-    readouts: Sequence[ReadOut],
+    readouts: Sequence[ShownReadout],
 ) -> dict[str, Any]:
     """What the template needs of one suite. Ids are numbered: a suite's name may be any text."""
-    from veridical.report.charts import charts  # Altair takes half a second to import
-
-    results = Results.of(measures, suite.name, presentation_of(suite.measures))
+    presentation = presentation_of(suite.measures)
+    results = Results.of(measures, suite.name, presentation)
     named = [(results.name(AnsweringKey.of(m), model=True), m) for m in results.measures]
     compared = comparisons(results)
     statuses = [(results.name(a, model=True), results.statuses(a)) for a in (*results.answers, *results.references)]
@@ -127,13 +127,14 @@ def _section(
         "suite": suite,
         "n_sets": suite.n_sets,
         "results": results,
-        "charts": charts(results, parameters) | readout_charts,
-        "figures": results.presentation.load_figures(),
+        "charts": charts(presentation, results, parameters) | readout_charts,
+        "figures": presentation.load_figures(),
         "readouts": read_out,
         "sets": set_list(suite, results, frame),
         "summaries": summaries(results),
-        "tables": results.presentation.text_tables(results),
-        "remarks": results.presentation.remarks(results),
+        "tables": presentation.text_tables(results),
+        "remarks": presentation.remarks(results),
+        "remarks_lead": presentation.remarks_lead,
         "missing": [(name, counts) for name, counts in statuses if texts.not_ok(counts)],
         "bounded": any(texts.bounds(m) for m in results.measures),
         "comparisons": [(name, list(rows)) for name, rows in groupby(compared, key=lambda row: row.heading)],
@@ -143,8 +144,8 @@ def _section(
 
 
 def _texts(sections: Sequence[Mapping[str, Any]]) -> dict[str, texts.MeasureText]:
-    """The measures in words, of suites of any kind and of these."""
-    own = [section["results"].presentation.texts for section in sections]
+    """The texts of the measures: those of every suite and those of these suites."""
+    own = [section["results"].labels.texts for section in sections]
     return {name: text for part in (texts.MEASURES, *own) for name, text in part.items()}
 
 
@@ -185,7 +186,7 @@ def write_report(
     manifest: Mapping[str, Any],
     parameters: Mapping[str, int],
     verdicts: Sequence[str] = (),
-    readouts: Sequence[ReadOut] = (),
+    readouts: Sequence[ShownReadout] = (),
     notices: Sequence[str] = (),
 ) -> Path:
     """Write the page to `path`, whole or not at all, and return the path.

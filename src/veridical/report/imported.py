@@ -1,4 +1,4 @@
-"""What an import found, for the terminal: the harness's numbers beside what its log comes to."""
+"""What an import found, for the terminal: the harness's numbers and those recomputed from its log."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST = 60
 """Rows beyond which the table has only those whose numbers differ."""
 
 
-def told(origins: Iterable[Origin]) -> Iterator[str]:
+def remarks(origins: Iterable[Origin]) -> Iterator[str]:
     """Lines on what a log lacks, what was left out of it, and what is kept and not judged."""
     for folder, _, origin in origins:
         for task in origin.tasks:
@@ -61,7 +61,7 @@ def _notable(metric: Metric) -> bool:
 
 
 def _error(metric: Metric) -> str:
-    """The harness's standard error, and ours of the same scores."""
+    """The harness's standard error, and Veridical's of the same scores."""
     if metric.stderr is None and metric.own_stderr is None:
         return ""
     return f"{_number(metric.stderr) or '–'} / {_number(metric.own_stderr) or '–'}"
@@ -71,7 +71,7 @@ def _table(rows: Sequence[tuple[HarnessTask, Metric]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("task", "metric", "of"):
         table.add_column(heading, overflow="fold")
-    for heading in ("reported", "scores' mean", "stderr / ours", "recomputed", "answers", "differ"):
+    for heading in ("reported", "scores' mean", "stderr / Veridical's", "recomputed", "answers", "differ"):
         table.add_column(heading, justify="right", no_wrap=True)
     for task, metric in rows:
         table.add_row(

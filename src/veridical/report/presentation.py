@@ -6,22 +6,19 @@ A suite without a presentation of its own is shown by `GENERIC`: a row a measure
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from veridical.judge.registry import measure_set
-from veridical.report.texts import MEASURES, MeasureText
+from veridical.report.labels import GENERIC_LABELS, MeasureLabels
+from veridical.report.results import Results
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from veridical.items import Suite
-    from veridical.report.results import Results
     from veridical.report.text_table import TextTable
-
-Key = tuple[str, str]
-"""A measure and the slice it is of, in words."""
 
 Specification = dict[str, Any]
 """A Vega-Lite specification."""
@@ -41,7 +38,7 @@ class Figure:
     shape: str = ""
 
 
-TerminalTables = Callable[["Suite", "Results", int], "Iterable[RenderableType]"]
+TerminalTables = Callable[["Suite", Results, int], "Iterable[RenderableType]"]
 """The tables of a suite's results for the terminal, at most so many columns wide."""
 
 
@@ -54,31 +51,19 @@ def _no_tables(_: Results) -> Sequence[TextTable]:
 
 
 @dataclass(frozen=True, slots=True)
-class Presentation:
-    """What is shown of a suite's results, and where.
+class Presentation(MeasureLabels):
+    """What is shown of a suite's results, and where: the labels of its measures, its tables and figures.
 
-    `terminal` makes the tables of the terminal, one row a measure where None. `texts` are the suite's own measures in
-    words. `groups` are the values of the factor `group` that have a column each, with a gloss; `leading` the measures
-    that stand right behind them. `compared` are the differences that the terminal prints, with their tests where
-    `tested`. `figures` is where a mapping of names to `Figure` is, `module:attribute`, imported when something is
-    drawn. `text_tables` are further tables of the page, `remarks` sentences below them, after `remarks_lead`.
+    `terminal` makes the tables of the terminal, one row a measure where None. `figures` is where a mapping of names to
+    `Figure` is, `module:attribute`, imported when something is drawn. `text_tables` are further tables of the page,
+    `remarks` sentences below them, after `remarks_lead`.
     """
 
     terminal: TerminalTables | None = None
-    texts: Mapping[str, MeasureText] = field(default_factory=dict)
-    groups: Mapping[str, str] = field(default_factory=dict)
-    leading: tuple[str, ...] = ()
-    compared: tuple[Key, ...] = ()
-    tested: bool = False
     figures: str = ""
     text_tables: Callable[[Results], Sequence[TextTable]] = _no_tables
     remarks: Callable[[Results], Sequence[str]] = _no_remarks
     remarks_lead: str = ""
-
-    def label(self, measure: str) -> str:
-        """The heading of a measure; an unknown one is its own name with spaces."""
-        text = self.texts.get(measure) or MEASURES.get(measure)
-        return text.label if text else measure.replace("_", " ")
 
     def load_figures(self) -> Mapping[str, Figure]:
         """The figures by name. Imports Altair, which takes half a second."""
@@ -89,7 +74,7 @@ class Presentation:
         return found
 
 
-GENERIC = Presentation(compared=(("accuracy", ""), ("set_accuracy", "")), tested=True)
+GENERIC = Presentation(compared=GENERIC_LABELS.compared, tested=GENERIC_LABELS.tested)
 
 
 def presentation_of(measures: str) -> Presentation:

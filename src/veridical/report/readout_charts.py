@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import altair as alt
 import numpy as np
 import numpy.typing as npt
 
 from veridical.readouts.answers import READOUT
 from veridical.report.drawing import GREY, PALETTE, chart, inline
+from veridical.report.presentation import Specification
+from veridical.report.shown_readout import ShownReadout
 from veridical.wording import number, p_value, spaced
 
-if TYPE_CHECKING:
-    from veridical.report.readouts import ReadOut
-
-Row = dict[str, Any]
 BINS = 30
 
 
-def charts(one: ReadOut) -> dict[str, tuple[Row, str]]:
+def charts(one: ShownReadout) -> dict[str, tuple[Specification, str]]:
     """Name to specification and caption; a figure that nothing fills is not there."""
     found = {
         "layers": (_layers(one), "Layers count from the embedding (0); the last is taken before the final norm."),
@@ -41,7 +37,7 @@ def charts(one: ReadOut) -> dict[str, tuple[Row, str]]:
     return {name: (spec, caption) for name, (spec, caption) in found.items() if spec is not None}
 
 
-def _layers(one: ReadOut) -> Row | None:
+def _layers(one: ShownReadout) -> Specification | None:
     layers = one.record.layers
     if len(layers) < 2:
         return None
@@ -74,7 +70,7 @@ def _layers(one: ReadOut) -> Row | None:
     return chart("Readout by layer", "Balanced accuracy of a readout at every layer.", [line], 300)
 
 
-def _null(one: ReadOut, measure: str) -> Row | None:
+def _null(one: ShownReadout, measure: str) -> Specification | None:
     draws = one.draws.get(f"{READOUT}/full/{measure}")
     null = next((n for n in one.record.nulls if (n.answerer, n.input, n.measure) == (READOUT, "full", measure)), None)
     if draws is None or null is None:
@@ -103,8 +99,8 @@ def _null(one: ReadOut, measure: str) -> Row | None:
         .mark_rule(color=PALETTE[4], strokeWidth=3)
         .encode(x="observed:Q")
     )
-    told = f"{null.draws:,} draws, mean {number(null.mean)}; observed {number(null.observed)}, p {p_value(null.p)}"
-    return chart(f"Null of {spaced(measure)}: labels permuted within their groups", told, [bars, rule], 220)
+    caption = f"{null.draws:,} draws, mean {number(null.mean)}; observed {number(null.observed)}, p {p_value(null.p)}"
+    return chart(f"Null of {spaced(measure)}: labels permuted within their groups", caption, [bars, rule], 220)
 
 
 def bin_edges(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None:
@@ -123,7 +119,7 @@ def bin_edges(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None
     return np.asarray(distinct[0] + step * (width * np.arange(n_bins + 1) - 0.5))
 
 
-def _phrases(one: ReadOut) -> Row | None:
+def _phrases(one: ShownReadout) -> Specification | None:
     rows = [
         {"layer": at.layer, "cosine": value, "class": spaced(name), "shown": f"{value:.3f}"}
         for at in one.record.representation
@@ -144,7 +140,7 @@ def _phrases(one: ReadOut) -> Row | None:
     return chart("Progressive and simple past by layer", "Mean cosine of the two phrases, by verb class.", [line], 300)
 
 
-def _classes(one: ReadOut) -> Row | None:
+def _classes(one: ShownReadout) -> Specification | None:
     """Likeness of the two phrases against TBR at the readout's own layer, a point a verb class."""
     at = next((found for found in one.record.representation if found.layer == one.record.layer), None)
     if at is None or not at.tbr:
@@ -167,10 +163,10 @@ def _classes(one: ReadOut) -> Row | None:
         base.mark_point(filled=True, size=110, opacity=1, color=PALETTE[0]),
         base.mark_text(dy=-14, fontSize=12).encode(text="class:N"),
     ]
-    return chart("Alike phrases and TBR by verb class", _told(one), layers, 300)
+    return chart("Similarity of the two phrases and TBR by verb class", _correlations(one), layers, 300)
 
 
-def _bias(one: ReadOut) -> Row | None:
+def _bias(one: ShownReadout) -> Specification | None:
     """The correlations at every layer, over classes and over items."""
     rows = []
     for at in one.record.representation:
@@ -196,11 +192,11 @@ def _bias(one: ReadOut) -> Row | None:
             tooltip=[alt.Tooltip("series:N"), alt.Tooltip("layer:Q"), alt.Tooltip("shown:N", title="value")],
         )
     )
-    told = _told(one)
-    return chart("Alike phrases and teleological bias", told, [line], 260)
+    caption = _correlations(one)
+    return chart("Similarity of the two phrases and teleological bias", caption, [line], 260)
 
 
-def _told(one: ReadOut) -> str:
+def _correlations(one: ShownReadout) -> str:
     """The correlations at the readout's own layer, and why one is not there."""
     at = next((found for found in one.record.representation if found.layer == one.record.layer), None)
     if at is None:

@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
-import polars as pl
 
 from veridical.items import Suite
 from veridical.judge.measure import Measure
 from veridical.readouts.answers import ANSWERERS, MODE, READOUT
 from veridical.readouts.record import NullResult, ReadoutRecord
+from veridical.report.presentation import Specification
 from veridical.report.results import AnsweringKey, Results
+from veridical.report.shown_readout import ShownReadout
 from veridical.wording import number, spaced
-
-Row = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class ReadOut:
-    """A readout of a run: its record, the draws of its nulls by `answerer/input/measure`, and what it answered."""
-
-    model: str
-    record: ReadoutRecord
-    draws: Mapping[str, npt.NDArray[np.float64]]
-    answers: pl.DataFrame
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A row of the table of controls: who answered what, how well, beside its null, and the readout less it."""
+    """A row of the table of controls: who answered what, how well, its null, and the readout's difference from it."""
 
     name: str
     meaning: str
@@ -58,12 +43,14 @@ class Section:
     charts: tuple[tuple[str, str], ...]
 
 
-def sections(suite: Suite, results: Results, readouts: Sequence[ReadOut]) -> tuple[list[Section], dict[str, Row]]:
+def sections(
+    suite: Suite, results: Results, readouts: Sequence[ShownReadout]
+) -> tuple[list[Section], dict[str, Specification]]:
     """The readouts of a suite and their charts, by name."""
     from veridical.report.readout_charts import charts
 
     found: list[Section] = []
-    drawn: dict[str, Row] = {}
+    drawn: dict[str, Specification] = {}
     for place, one in enumerate(readout for readout in readouts if readout.record.suite == suite.name):
         own = charts(one)
         drawn |= {f"readout-{place}-{name}": spec for name, (spec, _) in own.items()}
@@ -120,9 +107,9 @@ _ANSWERS = {
 }
 
 
-def _controls(results: Results, one: ReadOut) -> list[Control]:
-    beside = [a for a in results.answerings if (a.model, a.prompt) == (one.model, one.record.prompt)]
-    kept = [a for a in beside if a.mode in (MODE, one.record.against)]
+def _controls(results: Results, one: ShownReadout) -> list[Control]:
+    same_prompt = [a for a in results.answerings if (a.model, a.prompt) == (one.model, one.record.prompt)]
+    kept = [a for a in same_prompt if a.mode in (MODE, one.record.against)]
     nulls = {(null.answerer, null.input, null.measure): null for null in one.record.nulls}
     rows = []
     for answering in sorted(kept, key=lambda a: (a.answerer != READOUT or a.input != "full", a.answerer == "model")):
@@ -143,7 +130,7 @@ def _controls(results: Results, one: ReadOut) -> list[Control]:
     return rows
 
 
-def _less(results: Results, one: ReadOut, other: AnsweringKey) -> tuple[Measure | None, Measure | None]:
+def _less(results: Results, one: ShownReadout, other: AnsweringKey) -> tuple[Measure | None, Measure | None]:
     """Balanced accuracy of the readout less that of `other`, and the same with p adjusted."""
     found = [
         contrast
@@ -162,7 +149,7 @@ def _side(contrast: Measure) -> tuple[str, str, str]:
     return str(key["answerer"]), str(key["input"]), str(key["mode"])
 
 
-def _gaps(results: Results, one: ReadOut) -> list[tuple[str, Measure]]:
+def _gaps(results: Results, one: ShownReadout) -> list[tuple[str, Measure]]:
     """Encoded less expressed, with what it is less than."""
     return [
         (f"readout less {spaced(_side(contrast)[0])}", contrast)
@@ -172,7 +159,7 @@ def _gaps(results: Results, one: ReadOut) -> list[tuple[str, Measure]]:
     ]
 
 
-def _confusion(suite: Suite, one: ReadOut) -> tuple[tuple[str, ...], tuple[tuple[str, tuple[int, ...]], ...]]:
+def _confusion(suite: Suite, one: ShownReadout) -> tuple[tuple[str, ...], tuple[tuple[str, tuple[int, ...]], ...]]:
     """How often each gold label (a row) was answered with each label (a column) by the readout of the whole item."""
     answers = dict(one.answers.filter(answerer=READOUT, input="full").select("item", "label").iter_rows())
     labels = tuple(suite.labels) or tuple(dict.fromkeys(answers.values()))

@@ -16,7 +16,7 @@ from veridical.items import Factor
 from veridical.judge.measure import Measure
 from veridical.readouts.answers import MODE as READOUT_MODE
 from veridical.readouts.answers import OPTION_LOGITS, TEXT_BASELINES
-from veridical.report.presentation import GENERIC, Presentation
+from veridical.report.labels import GENERIC_LABELS, MeasureLabels
 from veridical.report.texts import is_difference
 from veridical.wording import spaced
 
@@ -64,10 +64,10 @@ class Results:
 
     measures: tuple[Measure, ...]
     index: Mapping[tuple[AnsweringKey, str, Slice], Measure] = field(repr=False)
-    presentation: Presentation = GENERIC
+    labels: MeasureLabels = GENERIC_LABELS
 
     @classmethod
-    def of(cls, measures: Iterable[Measure], suite: str, presentation: Presentation = GENERIC) -> Self:
+    def of(cls, measures: Iterable[Measure], suite: str, labels: MeasureLabels = GENERIC_LABELS) -> Self:
         """Those measures that are of `suite`. Where a key repeats, the first stands in the tables."""
         own = tuple(measure for measure in measures if measure.suite == suite)
         index: dict[tuple[AnsweringKey, str, Slice], Measure] = {}
@@ -75,7 +75,7 @@ class Results:
             if measure.against is None:
                 key = (AnsweringKey.of(measure), measure.measure, frozenset(measure.slice.items()))
                 index.setdefault(key, measure)
-        return cls(own, index, presentation)
+        return cls(own, index, labels)
 
     def get(self, answering: AnsweringKey, measure: str, **where: Factor) -> Measure | None:
         """The measure over this slice; None where there is none."""
@@ -120,8 +120,8 @@ class Results:
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
-        """The groups whose accuracy is given, those that the presentation knows first and in its order."""
-        return in_order(self.values_of("accuracy", "group"), self.presentation.groups)
+        """The groups whose accuracy is given, those that the labels name first and in its order."""
+        return in_order(self.values_of("accuracy", "group"), self.labels.groups)
 
     def statuses(self, answering: AnsweringKey) -> Mapping[str, int]:
         """Responses by status over the whole suite: of overall accuracy, else summed over the groups."""

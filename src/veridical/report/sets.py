@@ -11,7 +11,6 @@ import polars as pl
 
 from veridical.items import Item, Suite
 from veridical.judge.frame import KEY
-from veridical.limits import narrow
 from veridical.report.results import AnsweringKey, Results
 
 MOST_ITEMS = 10_000
@@ -25,14 +24,14 @@ def set_list(suite: Suite, results: Results, frame: pl.DataFrame) -> dict[str, A
 
     `answerings` names the columns; `sets` holds `[name, [[item, role], …]]`; `items` holds fields, gold, factors
     and choices; `answers[item][answering]` is a list of responses, one for every choice order and repeat. An item
-    and an answering are told by their positions. Constant answers are left out: they say nothing of an item.
+    and an answering are identified by their positions. Constant answers are left out: they do not depend on the item.
     Sets beyond `MOST_ITEMS` items are left out too, and counted in `left_out`.
     """
     sizes = Counter(suite.places.sets)
     listed = _first(sizes)
     if len(listed) < len(sizes):
         places = zip(suite.places.sets, suite.places.items, strict=True)
-        suite = narrow(suite, (item for name, item in places if name in listed))
+        suite = suite.narrowed({item for name, item in places if name in listed})
     sets = suite.grouping().sets()
     wanted = pl.col("suite") == suite.name
     items = tuple(suite.items)
@@ -93,7 +92,7 @@ def _item(item: Item) -> dict[str, Any]:
 
 
 def _response(row: Mapping[str, Any], item: Item) -> dict[str, Any]:
-    """One response; keys that say nothing are left out, since there may be a hundred thousand of them."""
+    """One response; keys with default values are left out, since there may be a hundred thousand of them."""
     response: dict[str, Any] = {"s": row["status"]}
     if row["label"] is not None:
         response["l"] = row["label"]

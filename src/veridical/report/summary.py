@@ -47,7 +47,7 @@ class Summary:
 def summaries(results: Results) -> list[Summary]:
     """The main tables of one suite: accuracy by group with what follows from it, then the rest."""
     columns = _columns(results)
-    first = [column for column in columns if column.measure in ("accuracy", *results.presentation.leading)]
+    first = [column for column in columns if column.measure in ("accuracy", *results.labels.leading)]
     if not results.groups:
         return [_summary(results, "Results", columns)] if columns else []
     rest = [column for column in columns if column not in first]
@@ -77,10 +77,8 @@ def _columns(results: Results) -> list[SummaryColumn]:
         if not answering.reference and factors <= {*COLUMN_FACTORS, "label"} and len(factors) < 2:
             found.setdefault(name, {}).setdefault(frozenset() if "label" in factors else where)
     columns = [_column(results, "accuracy", frozenset({("group", group)})) for group in results.groups]
-    rank = {name: position for position, name in enumerate((*MEASURES, *results.presentation.texts))}
-    for name in sorted(
-        found, key=lambda name: (name not in results.presentation.leading, rank.get(name, len(rank)), name)
-    ):
+    rank = {name: position for position, name in enumerate((*MEASURES, *results.labels.texts))}
+    for name in sorted(found, key=lambda name: (name not in results.labels.leading, rank.get(name, len(rank)), name)):
         whole: Slice = frozenset()
         if whole in found[name]:
             columns.append(_column(results, name, whole))
@@ -94,13 +92,11 @@ def _column(results: Results, measure: str, where: Slice) -> SummaryColumn:
     counts = {cell.n_sets for cell in cells if cell}
     n = "n " + "–".join(f"{count:,}" for count in sorted({min(counts), max(counts)})) if counts else ""
     if not where:
-        return SummaryColumn(measure, where, results.presentation.label(measure), n)
+        return SummaryColumn(measure, where, results.labels.label(measure), n)
     value = spaced(str(next(iter(dict(where).values()))))
     if measure == "accuracy":
-        return SummaryColumn(
-            measure, where, value, ", ".join(filter(None, (results.presentation.groups.get(value, ""), n)))
-        )
-    return SummaryColumn(measure, where, f"{results.presentation.label(measure)}, {value}", n)
+        return SummaryColumn(measure, where, value, ", ".join(filter(None, (results.labels.groups.get(value, ""), n))))
+    return SummaryColumn(measure, where, f"{results.labels.label(measure)}, {value}", n)
 
 
 def _cell(results: Results, answering: AnsweringKey, measure: str, where: Slice) -> Measure | None:

@@ -38,7 +38,7 @@ LONGEST = 40
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Everything a run prints about its measures; it takes its console's width. Names are no markup."""
+    """Everything a run prints about its measures; it takes its console's width. Names are not read as markup."""
 
     suites: tuple[Suite, ...]
     measures: tuple[Measure, ...]
@@ -69,7 +69,7 @@ def _suite(suite: Suite, results: Results, width: int) -> Iterable[RenderableTyp
     yield Text()
     heading = f"{suite.name} {suite.version}: {len(suite.items):,} items, {suite.n_sets:,} sets"
     yield Text(printable(heading), style="bold")
-    shown = results.presentation
+    shown = presentation_of(suite.measures)
     if suite.title and not shown.terminal:  # of an imported task it names the metric that says what is right
         yield Text(printable(suite.title), style="dim")
     yield from shown.terminal(suite, results, width) if shown.terminal else _generic(results, width)
@@ -82,10 +82,10 @@ def _suite(suite: Suite, results: Results, width: int) -> Iterable[RenderableTyp
 def _tests(results: Results) -> Iterable[RenderableType]:
     """The p-values of differences over sets, where sets have more than one item, and over items elsewhere."""
     for row in comparisons(results):
-        key = next((key for key in reversed(results.presentation.compared) if key in row.cells), None)
+        key = next((key for key in reversed(results.labels.compared) if key in row.cells), None)
         difference = row.cells[key] if key else None
         if key and difference and difference.measure.p is not None:
-            shown = f"{row.name}, {results.presentation.label(key[0]).lower()}: p {p_value(difference.measure.p)}"
+            shown = f"{row.name}, {results.labels.label(key[0]).lower()}: p {p_value(difference.measure.p)}"
             if difference.adjusted is not None and difference.adjusted.p != difference.measure.p:
                 shown += f", Holm {p_value(difference.adjusted.p)}"
             yield Text(f"{shown}; null: {difference.measure.null}", style="dim")
@@ -96,7 +96,7 @@ def _tests(results: Results) -> Iterable[RenderableType]:
 def _contrasts(results: Results, width: int) -> Iterable[RenderableType]:
     """Prompts and models compared; what else is compared is in the page."""
     rows = comparisons(results)
-    keys = [(key, heading) for key, heading in contrast_columns(results, rows) if key in results.presentation.compared]
+    keys = [(key, heading) for key, heading in contrast_columns(results, rows) if key in results.labels.compared]
     rows = [row for row in rows if any(key in row.cells for key, _ in keys)]
     if not rows:
         return
@@ -158,7 +158,7 @@ def _generic(results: Results, width: int) -> Iterable[RenderableType]:
     for answering, measure in shown:
         name = results.name(answering, model=True) if answering != before else ""
         before = answering
-        what = f"{results.presentation.label(measure.measure)} {slice_label(measure.slice)}".rstrip()
+        what = f"{results.labels.label(measure.measure)} {slice_label(measure.slice)}".rstrip()
         cells = (name, what, estimate(measure), str(measure.n_sets), str(not_ok(measure.statuses)))
         table.add_row(*cells, style="dim" if answering.reference else None)
     yield table

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import numpy as np
 
-from veridical.report.drawing import GREY, PALETTE, chart, inline
+from veridical.report.drawing import GREY, PALETTE, DataRow, chart, inline
+from veridical.report.presentation import Specification
 from veridical.report.validity_limits import FULL_HEATMAP, TALLEST, lines, points, shown_benchmarks
 from veridical.validity.results import Gain, RankAgreement, Validity
 from veridical.validity.wording import amount, magnitude
@@ -17,7 +18,6 @@ from veridical.wording import number, p_value
 if TYPE_CHECKING:
     from veridical.validity.analysis import Analysis
 
-Row = dict[str, Any]
 NAMED = 40
 """Up to so many models a rank flow names and colours each; above, those that move most, before the others in grey."""
 MOVERS = 10
@@ -25,7 +25,7 @@ CROWDED = 200
 """From so many models on, points are small and see-through."""
 
 
-def charts(analysis: Analysis) -> dict[str, Row]:
+def charts(analysis: Analysis) -> dict[str, Specification]:
     """Every figure that the record can fill: heatmap, a rank flow for each variant, two figures for each outcome."""
     record = analysis.record
     found = {"correlations": _heatmap(record) if len(record.columns) <= FULL_HEATMAP else _large_heatmap(record)}
@@ -40,7 +40,7 @@ def charts(analysis: Analysis) -> dict[str, Row]:
     return {name: spec for name, spec in found.items() if spec is not None}
 
 
-def _heatmap(record: Validity) -> Row | None:
+def _heatmap(record: Validity) -> Specification | None:
     rows = []
     for pair in record.correlations:
         if pair.rho is None:
@@ -66,7 +66,7 @@ def _heatmap(record: Validity) -> Row | None:
     return chart("Rank correlations", subtitle, layers, max(240, 26 * len(names)))
 
 
-def _large_heatmap(record: Validity) -> Row | None:
+def _large_heatmap(record: Validity) -> Specification | None:
     """The heat map of many columns: its lower triangle, one row of the data a column, in hundredths."""
     names = list(record.columns)
     places = {name: place for place, name in enumerate(names)}
@@ -109,7 +109,7 @@ def _drawn(n: int, most: int, always: np.ndarray[Any, np.dtype[np.bool_]]) -> np
     return drawn
 
 
-def _flow(analysis: Analysis, agreement: RankAgreement) -> Row | None:
+def _flow(analysis: Analysis, agreement: RankAgreement) -> Specification | None:
     """A line a model, from its rank on the original to its rank on the reworked version."""
     table = analysis.table
     old, new = table.column(agreement.original), table.column(agreement.reworked)
@@ -173,10 +173,10 @@ def _flow(analysis: Analysis, agreement: RankAgreement) -> Row | None:
             x=alt.X("right:N"), y=alt.Y("reworked:Q", scale=scale), text="label:N"
         ),
     ]
-    told = f"ρ {number(agreement.rho)}, τ {number(agreement.tau)}, n {agreement.n:,}. Each line is a model."
-    told += f" Named: the {int(shown.sum())} that move most." if crowded else ""
-    told += f" Drawn: {int(drawn.sum()):,} of {len(names):,} models." if not drawn.all() else ""
-    return chart(f"{agreement.original} → {agreement.reworked}", told, layers, min(900, max(260, 15 * len(names))))
+    caption = f"ρ {number(agreement.rho)}, τ {number(agreement.tau)}, n {agreement.n:,}. Each line is a model."
+    caption += f" Named: the {int(shown.sum())} that move most." if crowded else ""
+    caption += f" Drawn: {int(drawn.sum()):,} of {len(names):,} models." if not drawn.all() else ""
+    return chart(f"{agreement.original} → {agreement.reworked}", caption, layers, min(900, max(260, 15 * len(names))))
 
 
 def _places(scores: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -186,7 +186,7 @@ def _places(scores: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np
     return places
 
 
-def _gains(gains: list[Gain]) -> Row | None:
+def _gains(gains: list[Gain]) -> Specification | None:
     """MAE gain of every benchmark with its interval, over each baseline."""
     names = list(dict.fromkeys(gain.benchmark for gain in gains))
     baselines = list(dict.fromkeys(gain.baseline for gain in gains))
@@ -221,7 +221,7 @@ def _gains(gains: list[Gain]) -> Row | None:
     return chart(f"What benchmarks add for {gains[0].outcome}", subtitle, layers, max(160, 34 * len(names)))
 
 
-def _predicted(analysis: Analysis, gains: list[Gain]) -> Row | None:
+def _predicted(analysis: Analysis, gains: list[Gain]) -> Specification | None:
     """Held-out predictions against what was observed, for the benchmark with the greatest gain."""
     best = max((gain for gain in gains if gain.baseline == gains[-1].baseline), key=lambda gain: gain.mae_gain)
     key = (best.benchmark, best.outcome, best.baseline)
@@ -233,7 +233,7 @@ def _predicted(analysis: Analysis, gains: list[Gain]) -> Row | None:
     by_score = np.argsort(of.observed, kind="stable")
     drawn[by_score] = _drawn(len(models), points(analysis.record), np.zeros(len(models), dtype=np.bool_))
     largest = [name for name, _ in Counter(families).most_common(len(PALETTE))]
-    rows: list[Row] = [
+    rows: list[DataRow] = [
         {
             "model": model,
             "family": family,
@@ -267,9 +267,9 @@ def _predicted(analysis: Analysis, gains: list[Gain]) -> Row | None:
         ),
     ]
     reached = best.with_benchmark
-    told = (
+    caption = (
         f"By {best.baseline} and {best.benchmark}, the benchmark that gains most: MAE {magnitude(reached.mae)}, "
         f"R² {number(reached.r2)}, n {best.n:,}."
     )
-    told += f" Drawn: {int(drawn.sum()):,} of {len(models):,} models." if not drawn.all() else ""
-    return chart(f"{best.outcome}: predicted and observed", told, layers, 380)
+    caption += f" Drawn: {int(drawn.sum()):,} of {len(models):,} models." if not drawn.all() else ""
+    return chart(f"{best.outcome}: predicted and observed", caption, layers, 380)

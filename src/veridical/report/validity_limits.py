@@ -49,7 +49,7 @@ def rank_rows(record: Validity) -> int:
 
 
 def alike_pairs(record: Validity) -> int:
-    """Pairs of models that cannot be told apart, listed for one ranking."""
+    """Pairs of models that cannot be ordered, listed for one ranking."""
     return min(200, share(_ALIKE, len(record.rankings)))
 
 

@@ -24,7 +24,7 @@ SENTENCES = 12
 
 
 def render(record: Validity) -> RenderableType:
-    """Everything in the order in which one reads it: the data, what was found in words, then numbers."""
+    """All tables in reading order: the data, the findings in sentences, then numbers."""
     return Group(*_parts(record))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,11 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from veridical.errors import UserError
-from veridical.models.protocol import GenerationSettings, LanguageModel, Outcome, Readable, Request, RequestedStates
+from veridical.models.protocol import (
+    GenerationSettings,
+    LanguageModel,
+    Outcome,
+    Readable,
+    Request,
+    RequestedStates,
+    Resumable,
+)
 from veridical.progress import Progress
 from veridical.runs.hidden import Hidden, StatesKey, read_hidden, resolve_layers, write_hidden
 from veridical.runs.plan import Ask, Plan, query
 from veridical.runs.store import RunStore
+from veridical.signals import raised
 from veridical.status import Status
 
 
@@ -72,7 +81,8 @@ def execute(
     With `layers` the hidden states of every question that scores choices under these inputs, in the first order of its
     labels, are taken from the same passes and stored at the end; a question whose answer is stored and whose states are
     not runs again.
-    Whatever ends it early (an interrupt, an error), the answers that came are stored first.
+    Whatever ends it early (a signal, an error), the answers that came are stored first; the same call then goes on, and
+    a model that is `Resumable` gives what it would have given without the interruption, to the bit.
 
     Raises UserError where hidden states are wanted of a model that has none to read.
     """
@@ -80,8 +90,11 @@ def execute(
     answered = store.answered()
     distinct = {key: request for _, request, key in prepared}
     missing = {key: request for key, request in distinct.items() if key not in answered}
-    unread = [] if layers is None else _unread(model, store.path, prepared, layers)
-    read = {key: request for part in unread for _, request, key in part.asks}
+    # What is read and what is only asked are two jobs, whatever of them is stored: batches depend on the whole job.
+    to_read = {} if layers is None else _to_read(prepared, layers)
+    unread = [] if layers is None else _unread(model, store.path, to_read, layers)
+    reading = {key: request for group in to_read.values() for _, request, key in group}
+    asking = {key: request for key, request in distinct.items() if key not in reading}
     failures: dict[str, str] = {}
 
     def keep(key: str, outcome: Outcome) -> None:
@@ -90,20 +103,22 @@ def execute(
         elif key not in answered:
             store.add(key, outcome)
 
-    try:
-        if unread:
-            wanted = tuple(sorted({layer for part in unread for layer in part.layers}))
-            states = _read(_readable(model), read, wanted, progress, keep)
-            for part in unread:
-                write_hidden(store.path, part.asked, part.gathered(states, wanted))
-        keys = [key for key in missing if key not in read]
-        with progress.steps(f"asking {model.name}", len(keys)) as step:
-            # A model need not cope with nothing to do.
-            for position, outcome in model.answer([missing[key] for key in keys]) if keys else ():
-                keep(keys[position], outcome)
-                step()
-    finally:
-        store.flush()
+    with raised(defaults_only=True):
+        try:
+            wanted = {key for part in unread for _, _, key in part.asks} | {key for key in reading if key in missing}
+            if wanted:
+                taken = tuple(sorted({layer for part in unread for layer in part.layers}))
+                states = _read(_readable(model), reading, wanted, taken, progress, keep)
+                store.flush()
+                for part in unread:
+                    write_hidden(store.path, part.asked, part.gathered(states, taken))
+            wanted = {key for key in asking if key in missing}
+            with progress.steps(f"asking {model.name}", len(wanted)) as step:
+                for key, outcome in _answers(model, asking, wanted):
+                    keep(key, outcome)
+                    step()
+        finally:
+            store.flush()
     return RunTally(
         n_asks=len(prepared),
         n_stored=len(distinct) - len(missing),
@@ -111,6 +126,21 @@ def execute(
         n_failed=len(failures),
         first_failure=next(iter(failures.values()), ""),
     )
+
+
+def _answers(
+    model: LanguageModel, requests: Mapping[str, Request], wanted: Collection[str]
+) -> Iterator[tuple[str, Outcome]]:
+    """(key, outcome) of the wanted requests."""
+    if not wanted:
+        return  # a model need not cope with nothing to do
+    if isinstance(model, Resumable):
+        keys = list(requests)
+        found = model.answer_some(list(requests.values()), [n for n, key in enumerate(keys) if key in wanted])
+    else:
+        keys = [key for key in requests if key in wanted]
+        found = model.answer([requests[key] for key in keys])
+    yield from ((keys[position], outcome) for position, outcome in found)
 
 
 def _fault(request: Request, outcome: Outcome) -> str:
@@ -145,13 +175,19 @@ def _readable(model: LanguageModel) -> Readable:
     return model
 
 
-def _unread(model: LanguageModel, run: Path, prepared: Sequence[Prepared], layers: Layers) -> list[_Unread]:
-    n_blocks = _readable(model).n_blocks
+def _to_read(prepared: Sequence[Prepared], layers: Layers) -> dict[StatesKey, list[Prepared]]:
     groups: dict[StatesKey, list[Prepared]] = {}
     for one in prepared:
         ask, request, _ = one
         if request.scores_choices and ask.order == 0 and ask.repeat == 0 and ask.input in layers:
             groups.setdefault(StatesKey(ask.suite, ask.prompt, ask.input), []).append(one)
+    return groups
+
+
+def _unread(
+    model: LanguageModel, run: Path, groups: Mapping[StatesKey, Sequence[Prepared]], layers: Layers
+) -> list[_Unread]:
+    n_blocks = _readable(model).n_blocks
     unread = []
     for asked, group in groups.items():
         wanted = layers[asked.input]
@@ -165,15 +201,17 @@ def _unread(model: LanguageModel, run: Path, prepared: Sequence[Prepared], layer
 def _read(
     model: Readable,
     requests: Mapping[str, Request],
+    wanted: Collection[str],
     layers: tuple[int, ...],
     progress: Progress,
     keep: Callable[[str, Outcome], None],
 ) -> dict[str, npt.NDArray[np.float32]]:
-    """Ask these requests and take the states [layers, width] of each, by key."""
+    """Ask the wanted requests and take the states [layers, width] of each, by key."""
     reading = RequestedStates(layers)
     keys = list(requests)
-    with progress.steps("asking and reading", len(keys)) as step:
-        for position, outcome in model.answer_and_read(list(requests.values()), reading):
+    places = [place for place, key in enumerate(keys) if key in wanted]
+    with progress.steps("asking and reading", len(places)) as step:
+        for position, outcome in model.answer_and_read(list(requests.values()), reading, places):
             keep(keys[position], outcome)
             step()
     if reading.states is None:

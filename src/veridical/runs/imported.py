@@ -1,6 +1,6 @@
 """A run that another harness made: where it came from, and its answers as the frame that measures read.
 
-Beside the files of every run such a folder has `scores.parquet`: the score that the harness itself gave to each
+In addition to the files of every run such a folder has `scores.parquet`: the score that the harness itself gave to each
 answer. Where an item has no choices, that score is the answer: its labels are `correct` and `incorrect`.
 """
 

@@ -1,4 +1,4 @@
-"""What a run asks: from suites and the user's wishes to asks, and from an ask to the query it puts.
+"""What a run asks: from suites and the options given to asks, and from an ask to its query.
 
 A plan knows neither models nor files. Its order is that of the suite, so that two plans of one suite agree.
 """
@@ -46,7 +46,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class AskOptions:
     """What of a suite is to be asked.
 
     `prompts` and `inputs` are names, and everything that fits where they are None. `limit` is a number of
@@ -70,41 +70,41 @@ def fitting_prompts(suite: Suite, mode: Mode) -> tuple[Prompt, ...]:
     return tuple(prompt for prompt in suite.prompts if not prompt.reasons)
 
 
-def _bearer(fitting: Sequence[Prompt], prompts: Sequence[Prompt], wishes: Wishes) -> Prompt | None:
+def _bearer(fitting: Sequence[Prompt], prompts: Sequence[Prompt], options: AskOptions) -> Prompt | None:
     """The prompt under which restricted inputs are asked: see `plan`."""
     if not prompts:
         return None
     if fitting[0] in prompts:
         return fitting[0]
-    return prompts[0] if wishes.inputs is not None else None
+    return prompts[0] if options.inputs is not None else None
 
 
-def check_names(suites: Sequence[Suite], wishes: Wishes) -> None:
+def check_names(suites: Sequence[Suite], options: AskOptions) -> None:
     """Raise UserError for a mode, prompt or input that no suite has, or a prompt that fits no mode asked for."""
-    for mode in wishes.modes:
+    for mode in options.modes:
         if mode not in MODES:
             raise unknown("mode", mode, MODES)
     prompts = {prompt.name: prompt for suite in suites for prompt in suite.prompts}
-    if wishes.prompts and set(wishes.modes) == {"classify"}:
+    if options.prompts and set(options.modes) == {"classify"}:
         raise UserError("--prompt goes with a language model: mode classify shows a classifier the texts alone")
-    for name in wishes.prompts or ():
+    for name in options.prompts or ():
         if name not in prompts:
             raise unknown("prompt", name, prompts)
-        if "generate" not in wishes.modes and prompts[name].reasons:
+        if "generate" not in options.modes and prompts[name].reasons:
             raise UserError(f"prompt {name!r} asks the model to reason: it needs --mode generate")
     inputs = {FULL, *(name for suite in suites for name in suite.inputs)}
-    for name in wishes.inputs or ():
+    for name in options.inputs or ():
         if name not in inputs:
             raise unknown("input", name, inputs)
-    if wishes.orders is not None and wishes.orders < 0:
-        raise UserError(f"--orders {wishes.orders}: give 0 for every rotation of the labels, or 1 or more")
-    if wishes.seed < 0:
-        raise UserError(f"--seed {wishes.seed}: give 0 or more")
+    if options.orders is not None and options.orders < 0:
+        raise UserError(f"--orders {options.orders}: give 0 for every rotation of the labels, or 1 or more")
+    if options.seed < 0:
+        raise UserError(f"--seed {options.seed}: give 0 or more")
 
 
-def _ask_inputs(suite: Suite, wishes: Wishes, restricted: bool) -> Iterator[tuple[str, bool]]:
+def _ask_inputs(suite: Suite, options: AskOptions, restricted: bool) -> Iterator[tuple[str, bool]]:
     """(input, whether all label orders are asked); restricted inputs where `restricted`, in one order."""
-    wanted = wishes.inputs
+    wanted = options.inputs
     if wanted is None or FULL in wanted:
         yield FULL, True
     if restricted:
@@ -113,7 +113,7 @@ def _ask_inputs(suite: Suite, wishes: Wishes, restricted: bool) -> Iterator[tupl
                 yield name, False
 
 
-def plan(suite: Suite, wishes: Wishes) -> Plan:
+def plan(suite: Suite, options: AskOptions) -> Plan:
     """Everything to ask of one suite.
 
     The suite's restricted inputs are asked under one prompt of a mode: the first of the suite's that fits the
@@ -123,17 +123,17 @@ def plan(suite: Suite, wishes: Wishes) -> Plan:
 
     Raises UserError where nothing of the suite fits the request.
     """
-    asked = limited(suite, wishes.limit, wishes.seed)
+    asked = limited(suite, options.limit, options.seed)
     asks: list[Ask] = []
     skipped: list[str] = []
-    for mode in wishes.modes:
+    for mode in options.modes:
         if mode == "classify":
-            asks.extend(_classify_asks(suite, asked.items, wishes))
+            asks.extend(_classify_asks(suite, asked.items, options))
             continue
         fitting = fitting_prompts(suite, mode)
-        wanted = [p for p in suite.prompts if wishes.prompts is None or p.name in wishes.prompts]
+        wanted = [p for p in suite.prompts if options.prompts is None or p.name in options.prompts]
         prompts = [p for p in wanted if p in fitting]
-        bearer = _bearer(fitting, prompts, wishes)
+        bearer = _bearer(fitting, prompts, options)
         if left_out := [p.name for p in wanted if p not in prompts]:
             why = (
                 "its choices are to be scored" if mode == "generate" else "a prompt that reasons needs --mode generate"
@@ -141,35 +141,35 @@ def plan(suite: Suite, wishes: Wishes) -> Plan:
             skipped.append(f"{suite.name}: skipping {', '.join(left_out)} in mode {mode}: {why}")
         for prompt in prompts:
             # A plain prompt names no labels, so it is the same in every order of them.
-            count = 1 if prompt.plain else prompt.orders if wishes.orders is None else wishes.orders
-            for name, all_orders in _ask_inputs(suite, wishes, restricted=prompt is bearer):
+            count = 1 if prompt.plain else prompt.orders if options.orders is None else options.orders
+            for name, all_orders in _ask_inputs(suite, options, restricted=prompt is bearer):
                 for item in asked.items:
                     for order, labels in enumerate(rotations(item.labels, count if all_orders else 1)):
                         asks.extend(
                             Ask(suite.name, item.id, name, prompt.name, order, mode, repeat, labels)
-                            for repeat in range(wishes.repeats)
+                            for repeat in range(options.repeats)
                         )
     if not asks:
-        named = ", ".join(wishes.prompts) if wishes.prompts else "any"
+        named = ", ".join(options.prompts) if options.prompts else "any"
         raise UserError(
-            f"suite {suite.name!r} has no prompt to ask (prompt: {named}; mode: {', '.join(wishes.modes)}); "
+            f"suite {suite.name!r} has no prompt to ask (prompt: {named}; mode: {', '.join(options.modes)}); "
             f"its prompts are {', '.join(prompt.name for prompt in suite.prompts)}"
         )
     return Plan(suite, tuple(asks), tuple(skipped))
 
 
-def _classify_asks(suite: Suite, items: Iterable[Item], wishes: Wishes) -> Iterator[Ask]:
+def _classify_asks(suite: Suite, items: Iterable[Item], options: AskOptions) -> Iterator[Ask]:
     """Each item once under every input that shows a text of the pair."""
     if not suite.classes:
         raise UserError(
             f"suite {suite.name!r} cannot be asked in mode classify: it does not say what a classifier calls its "
             f'labels (in a suite file: "classes": {{"LABEL": ["NAME", ...]}})'
         )
-    for name, _ in _ask_inputs(suite, wishes, restricted=True):
+    for name, _ in _ask_inputs(suite, options, restricted=True):
         if name in suite.inputs and not set(suite.inputs[name]) & set(suite.pair):
             continue
         for item in items:
-            for repeat in range(wishes.repeats):
+            for repeat in range(options.repeats):
                 yield Ask(suite.name, item.id, name, "", 0, "classify", repeat, item.labels)
 
 

@@ -19,11 +19,11 @@ import polars as pl
 from veridical.errors import UserError
 from veridical.files.writing import make_folder
 from veridical.items import Suite
-from veridical.limits import narrow
 from veridical.models.protocol import ChoiceScore, Outcome, Request, TokenSequence
 from veridical.runs.manifest import Manifest, Part, extended
 from veridical.runs.parts import Editing, checked, editing, read_table, read_tables
 from veridical.runs.plan import Ask, Plan
+from veridical.signals import deferred
 from veridical.status import Status
 
 FLUSH_ANSWERS = 2_000
@@ -150,9 +150,9 @@ class RunStore:
     def flush(self) -> None:
         """Write the answers kept so far to disk as one part."""
         if self._buffer:
-            with editing(self.path) as edit:
+            with deferred(), editing(self.path) as edit:
                 edit.add("responses", pl.DataFrame(self._buffer, schema=RESPONSES))
-            self._buffer = []
+                self._buffer = []
         self._flushed = time.monotonic()
 
     def note(self, notes: Mapping[str, int], warnings: Sequence[str] = ()) -> None:
@@ -190,7 +190,7 @@ def _extend_items(edit: Editing, plans: Sequence[Plan]) -> None:
     for plan in plans:
         asked = {ask.item for ask in plan.asks}
         earlier = stored.get(plan.suite.name)
-        suites[plan.suite.name] = narrow(plan.suite, asked | set(earlier.by_id if earlier else ()))
+        suites[plan.suite.name] = plan.suite.narrowed(asked | set(earlier.by_id if earlier else ()))
     if suites != stored:
         edit.put_table(ITEMS_NAME, _items_frame(suites.values()))
 
@@ -230,7 +230,7 @@ def restore_items(path: Path, plans: Sequence[Plan]) -> None:
             edit.save()
         suites = read_suites(path) if has_items(path) else {}
         for name in lacking:
-            suites[name] = narrow(planned[name], asks.filter(suite=name)["item"])
+            suites[name] = planned[name].narrowed(set(asks.filter(suite=name)["item"]))
         order = [entry.name for entry in edit.manifest.suites]
         ordered = (suites[name] for name in sorted(suites, key=order.index))
         edit.put_table(ITEMS_NAME, _items_frame(ordered))

@@ -21,7 +21,7 @@ Reason = Literal["fewer_than_two_units", "too_few_units", "degenerate"]
 class Interval:
     """`[low, high]` at `level` by `method`; both ends are None where there is no interval.
 
-    Then `reason` says why, and `method` says it in words: too few independent units, or a resampling whose interval
+    Then `reason` says why, and `method` names the cause: too few independent units, or a resampling whose interval
     has no width. An interval [x, x] would claim a certainty that a finite sample cannot give, so it is never made.
     """
 

@@ -14,12 +14,11 @@ from veridical.judge.estimate import JudgeSettings
 from veridical.judge.frame import SCHEMA
 from veridical.judge.measure import Measure
 from veridical.judge.table import SuiteTable
-from veridical.limits import narrow
 from veridical.models.protocol import GenerationSettings, LanguageModel
 from veridical.progress import Progress
 from veridical.runs.execute import prepare
 from veridical.runs.load import NEAR_TIE
-from veridical.runs.plan import Plan, Wishes, plan
+from veridical.runs.plan import AskOptions, Plan, plan
 from veridical.runs.store import ASK
 from veridical.status import Status
 from veridical.suites.registry import load
@@ -42,7 +41,7 @@ class DtypeAgreement:
 
 def sample() -> Plan:
     """`N_SETS` sets of the imperfective suite, each item to be asked once by log-likelihood."""
-    return plan(load(SUITE), Wishes(prompts=(PROMPT,), inputs=(FULL,), limit=N_SETS, orders=1))
+    return plan(load(SUITE), AskOptions(prompts=(PROMPT,), inputs=(FULL,), limit=N_SETS, orders=1))
 
 
 def answers(model: LanguageModel, asked: Plan, name: str, progress: Progress) -> pl.DataFrame:
@@ -71,7 +70,7 @@ def compare(asked: Plan, one: pl.DataFrame, other: pl.DataFrame, *, seed: int = 
     items = {ask.item for ask in asked.asks} - too_long
     if not items:
         return DtypeAgreement(None, (near[0], near[1]), len(too_long))
-    suite = narrow(asked.suite, items)
+    suite = asked.suite.narrowed(items)
     first, second = answerings(SuiteTable(suite), both)
     measure = agreement(first, second, JudgeSettings(seed=seed))
     return DtypeAgreement(measure, (near[0], near[1]), len(too_long))

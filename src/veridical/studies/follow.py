@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
-from veridical.files.writing import make_folder, replace
+from veridical.files.writing import make_folder
 from veridical.items import Suite
 from veridical.limits import limited
 from veridical.models import DeviceMap
 from veridical.models.protocol import LanguageModel
 from veridical.progress import Progress, Silent
-from veridical.studies.recipe import AskStep, Model, ReadoutStep, Recipe, ValidityStep, VaryStep
+from veridical.studies.recipe import AskStep, ReadoutStep, Recipe, ValidityStep, VaryStep
 from veridical.studies.run import run
 from veridical.studies.study import Study, open_study
+from veridical.studies.validity_step import prepare_validity
 
 CLASSIFY = "classify"
 
@@ -75,7 +73,8 @@ class _Follower:
                 case VaryStep() as vary:
                     self._vary(vary)
                 case ValidityStep() as validity:
-                    self._prepare_validity(validity)
+                    models = () if self.given.models else self.recipe.models
+                    self.progress.say(prepare_validity(self.out, validity, models))
         study = open_study(self.out)
         return Study(study.path, study.judgement, failed)
 
@@ -178,7 +177,7 @@ class _Follower:
         }
 
     def _suite(self, name: str, ask: AskStep) -> Suite | None:
-        """The suite of that name with its data; None, with a word, of a benchmark that the user has no copy of."""
+        """The suite of that name with its data; None, with a message, of a benchmark that the user has no copy of."""
         from veridical.suites.registry import Data, benchmarks, read
 
         if name in self._written():
@@ -270,29 +269,6 @@ class _Follower:
         )
         self.progress.say(f"{path}: {varied.variants:,} variants of {varied.seeds:,} seeds")
 
-    def _prepare_validity(self, wanted: ValidityStep) -> None:
-        """Write what the analysis needs to know of columns and models, as far as the recipe says, and name the command.
-
-        A table of models that is there is left alone: the user may have put it right.
-        """
-        import yaml
-
-        folder = self.out / "validity"
-        make_folder(folder)
-        asked = {suite.name for suite in open_study(self.out).judgement.suites}
-        roles = {
-            "benchmarks": _among(asked, wanted.benchmarks),
-            "outcomes": _among(asked, wanted.outcomes),
-            "controls": [column for column in wanted.controls if _suite_of(column) in asked],
-            "variants": {a: b for a, b in _among(asked, wanted.variants).items() if _suite_of(b) in asked},
-        }
-        replace(folder / "roles.yaml", yaml.safe_dump(roles, sort_keys=False, allow_unicode=True).encode())
-        described = [model for model in self.recipe.models if model.family and model.billions and not model.api]
-        if not self.given.models and described and not (folder / "models.csv").exists():
-            replace(folder / "models.csv", _models_csv(described))
-        command = ["veridical", "validity", str(self.out), "--roles", str(folder / "roles.yaml")]
-        self.progress.say(f"next, once families and sizes are right: {shlex.join(command)}")
-
 
 def _takes_file(what: AskStep | ReadoutStep | VaryStep | ValidityStep | None) -> bool:
     """Whether a step reads the file of --data."""
@@ -315,19 +291,3 @@ def _step_name(what: AskStep | ReadoutStep | VaryStep | ValidityStep | None) -> 
             return f"vary {suite or 'the seeds of --data'}"
         case _:
             return "validity"
-
-
-def _suite_of(column: str) -> str:
-    return column.partition("/")[0]
-
-
-def _among(asked: set[str], columns: Mapping[str, str]) -> dict[str, str]:
-    return {column: text for column, text in columns.items() if _suite_of(column) in asked}
-
-
-def _models_csv(models: Sequence[Model]) -> bytes:
-    buffer = io.StringIO()
-    rows = csv.writer(buffer, lineterminator="\n")
-    rows.writerow(("model", "family", "size"))
-    rows.writerows((model.name, model.family, f"{(model.billions or 0) * 1e9:.0f}") for model in models)
-    return buffer.getvalue().encode()

@@ -21,7 +21,6 @@ from veridical.judge.frame import KEY, SCHEMA
 from veridical.judge.measure import Measure
 from veridical.judge.registry import measure_set
 from veridical.judge.verdict import verdicts
-from veridical.limits import narrow
 from veridical.runs.load import Run, place
 from veridical.runs.stored import StoredSuite
 from veridical.status import Status
@@ -248,20 +247,20 @@ class Judgement:
             frame = only(responses, pl.col("suite") == suite.name)
             coverage = _coverage(frame)
             for items, part in coverage.items():
-                yield from self._measures(partial(judge, bases=self._bases), narrow(suite, items), part)
+                yield from self._measures(partial(judge, bases=self._bases), suite.narrowed(items), part)
             if not measure_set(suite.measures).graded:
                 yield from judge_baselines(suite, level=self.level, draws=self.draws, seed=self.seed)
             yield from chance_levels(suite)
             # What was asked of some only (a run extended with another --limit) has nothing to be compared with.
             if coverage and (shared := frozenset.intersection(*coverage)):
                 part = only(frame, pl.col("item").is_in(shared))
-                yield from self._measures(contrasts, narrow(suite, shared), part)
+                yield from self._measures(contrasts, suite.narrowed(shared), part)
                 if read_out:
                     from veridical.readouts.measured import readout_measures
 
                     settings = JudgeSettings(self.level, self.draws, self.seed)
                     against = {key[1:]: mode for key, mode in self._set_against.items() if key[0] == suite.name}
-                    yield from readout_measures(narrow(suite, shared), part, settings, against)
+                    yield from readout_measures(suite.narrowed(shared), part, settings, against)
 
     def _measures(self, measure: Measuring, suite: Suite, frame: pl.DataFrame) -> list[Measure]:
         return measure(suite, frame, level=self.level, draws=self.draws, seed=self.seed)

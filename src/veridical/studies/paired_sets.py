@@ -28,7 +28,7 @@ SHARED = 0.95
 """Share of the sets of the larger side that the smaller one must hold too. Our choice: every task of lm-eval numbers
 its documents from 0, and tasks of different lengths share numbers that mean nothing."""
 MOST_PAIRS = 30
-"""Pairs beyond which tasks that share values are counted and not compared: their number is no design. Our choice."""
+"""Pairs beyond which tasks that share values are counted and not compared: so many are not a paired design."""
 
 RIGHT, WRONG = "right", "wrong"
 _LABELS = (Choice(label=RIGHT, continuation=RIGHT), Choice(label=WRONG, continuation=WRONG))
@@ -92,7 +92,7 @@ def set_pairs(
 
     `suites` have the sets of `field` as their grouping; `responses` are in the columns of
     `veridical.judge.frame.SCHEMA`. `origins` names, by a model's name in `responses`, the model whose run it is, where
-    several runs of one are told apart by their names. Two sides are a pair where they have no item in common and the
+    several runs of one are distinguished by their names. Two sides are a pair where they have no item in common and the
     smaller holds `SHARED` of the sets of the larger.
     """
     sides = [side for suite in suites for side in _sides(suite, responses, origins or {})]

@@ -1,4 +1,4 @@
-"""Asking models the questions of suites: from what a user wishes for to runs in a study folder."""
+"""Asking models the questions of suites: from the options given to runs in a study folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from veridical.progress import Progress, Silent
 from veridical.runs import manifest as manifests
 from veridical.runs.execute import Layers, RunTally, execute, prepare
 from veridical.runs.load import Run, open_run, opened, run_folders
-from veridical.runs.plan import Plan, Wishes, check_names, plan
+from veridical.runs.plan import AskOptions, Plan, check_names, plan
 from veridical.runs.references import check_references
 from veridical.runs.store import RunStore, check_items, lacking_suites, restore_items
 from veridical.studies.judged import Judgement
@@ -86,7 +86,7 @@ def run(
     progress = progress or Silent()
     names = [suites] if isinstance(suites, str | Suite) else list(suites)
     models = [spelled(one) for one in ([model] if isinstance(model, str | LanguageModel) else model)]
-    wishes = Wishes(
+    options = AskOptions(
         modes=tuple(dict.fromkeys([mode] if isinstance(mode, str) else mode)),
         prompts=_names(prompts),
         inputs=_names(inputs),
@@ -100,14 +100,14 @@ def run(
         raise UserError(f"--max-new-tokens {max_new_tokens}: give 1 or more")
     if not models:
         raise UserError("no model is given: name at least one with --model")
-    plans = _plans(names, wishes, Data(_path(data), _path(data_dir), shots, seed, few=limit is not None))
+    plans = _plans(names, options, Data(_path(data), _path(data_dir), shots, seed, few=limit is not None))
     study = Path(out) if out is not None else default_out(names)
     settings = GenerationSettings(max_new_tokens)
     loading = Loading(LoadSettings(dtype, device, batch_tokens, template_args or {}, device_map))
-    loading.check(models, wishes.modes)
+    loading.check(models, options.modes)
     _check_study(study, plans)
     for given in models:
-        loading.check_stored(study, given, _settings(wishes, settings))
+        loading.check_stored(study, given, _settings(options, settings))
     failed = 0
     with writable_folder(study):
         for folder in run_folders(study):
@@ -116,9 +116,9 @@ def run(
             progress.say(line)
         for given in models:
             asked = loading.load(given, progress)
-            check_modes(asked.name, asked.modes, wishes.modes)
+            check_modes(asked.name, asked.modes, options.modes)
             base = (bases or {}).get(asked.name, "")
-            failed += _ask(asked, study, plans, wishes, settings, hidden_layers, progress, base)
+            failed += _ask(asked, study, plans, options, settings, hidden_layers, progress, base)
             del asked
             free_memory()
         result = Study(study, Judgement(_with_questions(study, progress)), failed)
@@ -159,7 +159,7 @@ def _path(given: str | Path | None) -> Path | None:
     return None if given is None else Path(given)
 
 
-def _plans(names: Sequence[str | Suite], wishes: Wishes, data: Data) -> list[Plan]:
+def _plans(names: Sequence[str | Suite], options: AskOptions, data: Data) -> list[Plan]:
     _check_data(names, data)
     suites: dict[str, Suite] = {}
     notes: dict[str, tuple[str, ...]] = {}
@@ -167,10 +167,10 @@ def _plans(names: Sequence[str | Suite], wishes: Wishes, data: Data) -> list[Pla
         if suites.setdefault(suite.name, suite).content_hash != suite.content_hash:
             raise UserError(f"two different suites are named {suite.name!r}: ask them in calls of their own")
         notes[suite.name] = found
-    check_names(list(suites.values()), wishes)
+    check_names(list(suites.values()), options)
     for suite in suites.values():
         measure_set(suite.measures)
-    plans = [plan(suite, wishes) for suite in suites.values()]
+    plans = [plan(suite, options) for suite in suites.values()]
     return [replace(one, skipped=(*notes[one.suite.name], *one.skipped)) for one in plans]
 
 
@@ -201,7 +201,7 @@ def _ask(
     model: LanguageModel,
     study: Path,
     plans: Sequence[Plan],
-    wishes: Wishes,
+    options: AskOptions,
     settings: GenerationSettings,
     hidden_layers: Layers | None,
     progress: Progress,
@@ -211,7 +211,7 @@ def _ask(
     with collected() as warnings:
         prepared = prepare(model, plans, settings, progress)
         folder = run_folder(study, model)
-        manifest = _manifest(model, plans, wishes, settings, base)
+        manifest = _manifest(model, plans, options, settings, base)
         if isinstance(model, Probed) and not manifests.is_run(folder):
             entry = manifest.model.model_copy(update={"probes": asdict(model.probe())})
             manifest = manifest.model_copy(update={"model": entry})
@@ -242,13 +242,13 @@ def _suite_entries(plans: Sequence[Plan]) -> tuple[manifests.SuiteEntry, ...]:
     )
 
 
-def _settings(wishes: Wishes, settings: GenerationSettings) -> manifests.RunSettings:
-    generates = "generate" in wishes.modes
-    return manifests.RunSettings(seed=wishes.seed, max_new_tokens=settings.max_new_tokens if generates else None)
+def _settings(options: AskOptions, settings: GenerationSettings) -> manifests.RunSettings:
+    generates = "generate" in options.modes
+    return manifests.RunSettings(seed=options.seed, max_new_tokens=settings.max_new_tokens if generates else None)
 
 
 def _manifest(
-    model: LanguageModel, plans: Sequence[Plan], wishes: Wishes, settings: GenerationSettings, base: str
+    model: LanguageModel, plans: Sequence[Plan], options: AskOptions, settings: GenerationSettings, base: str
 ) -> manifests.Manifest:
     created = manifests.now()
     loading = model.loading if isinstance(model, LoadedFromFiles) else LoadingNotes()
@@ -256,10 +256,10 @@ def _manifest(
         created=created,
         suites=tuple(p.suite.name for p in plans),
         prompts={p.suite.name: tuple(dict.fromkeys(ask.prompt for ask in p.asks)) for p in plans},
-        modes=wishes.modes,
+        modes=options.modes,
         inputs=tuple(dict.fromkeys((FULL, *(ask.input for p in plans for ask in p.asks)))),
-        limit=wishes.limit,
-        orders=wishes.orders,
+        limit=options.limit,
+        orders=options.orders,
         packages=manifests.package_versions(),
     )
     return manifests.Manifest(
@@ -275,6 +275,6 @@ def _manifest(
             base=base,
         ),
         suites=_suite_entries(plans),
-        settings=_settings(wishes, settings),
+        settings=_settings(options, settings),
         calls=(call,),
     )

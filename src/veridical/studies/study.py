@@ -71,11 +71,11 @@ class Study:
 def write_page(path: Path, judgement: Judgement) -> Path:
     """Write runs and what is measured of them as one self-contained page."""
     from veridical.report import write_report
-    from veridical.report.readouts import ReadOut
+    from veridical.report.shown_readout import ShownReadout
     from veridical.runs.readouts import read_draws
 
     readouts = [
-        ReadOut(run.name, stored.record, read_draws(run.path, stored.record), stored.answers)
+        ShownReadout(run.name, stored.record, read_draws(run.path, stored.record), stored.answers)
         for run in judgement.runs
         for stored in run.readouts
     ]

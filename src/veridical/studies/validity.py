@@ -14,7 +14,7 @@ from veridical.validity.long_table import long_names
 from veridical.validity.models_file import with_models
 from veridical.validity.reading import read_raw
 from veridical.validity.roles import Roles, read_roles, with_flags
-from veridical.validity.table import table_of
+from veridical.validity.table_reading import table_of
 
 
 def validity(

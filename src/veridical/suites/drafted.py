@@ -25,6 +25,7 @@ from veridical.items import (
     Suite,
     canonical,
     canonical_list,
+    canonical_text,
     content_digest_of,
     text_digest,
 )
@@ -67,12 +68,12 @@ class Draft:
         """The draft with the id that its item will have."""
         # Written as canonical JSON by hand, keys in their order: 67,000 items are in a hurry.
         written_gold, written_golds = canonical_list(gold), canonical(golds) if golds else "{}"
-        written_fields = canonical(fields) if fields else "{}"
+        written_fields = _object_json(fields)
         written_choices = f"[{','.join(map(_option_json, choices))}]"
         head = f'{{"choices":{written_choices},'
         tail = f'"fields":{written_fields},"gold":{written_gold},"golds":{written_golds}'
-        described = f'"human":{canonical(human) if human else "{}"},"name":{canonical(name)}'
-        written_factors = canonical(factors) if factors else "{}"
+        described = f'"human":{canonical(human) if human else "{}"},"name":{canonical_text(name)}'
+        written_factors = _object_json(factors)
         content = text_digest(f'{head}"factors":{written_factors},{tail},{described}}}', PART_DIGITS)
         return cls(text_digest(f"{head}{tail}}}"), content, fields, choices, gold, golds, human, factors, name)
 
@@ -193,17 +194,30 @@ class DraftedSuite(Suite):
         return Suite(**{**parts, "items": items, "groupings": groupings})
 
 
+def _object_json(values: Mapping[str, Factor]) -> str:
+    """An object of texts and numbers as canonical JSON."""
+    pairs = []
+    for name in sorted(values):
+        value = values[name]
+        if type(value) is not str:
+            return canonical(values)
+        pairs.append(f"{canonical_text(name)}:{canonical_text(value)}")
+    return f"{{{','.join(pairs)}}}"
+
+
 def _option_json(option: Option) -> str:
     """An option as the canonical JSON of its choice."""
-    context = "null" if option.context is None else canonical(option.context)
-    label, continuation = canonical(option.label), canonical(option.continuation)
-    return f'{{"context":{context},"continuation":{continuation},"label":{label}}}'
+    label, continuation, context = option
+    written = "null" if context is None else canonical_text(context)
+    return f'{{"context":{written},"continuation":{canonical_text(continuation)},"label":{canonical_text(label)}}}'
 
 
 def _member_digest(name: str, item: str, role: str, cluster: str) -> str:
     """The digest by which a member enters a suite's content hash."""
-    written = (canonical(cluster), canonical(item), canonical(role), canonical(name))
-    return text_digest('{{"cluster":{},"item":{},"role":{},"set":{}}}'.format(*written), PART_DIGITS)
+    text = canonical_text
+    return text_digest(
+        f'{{"cluster":{text(cluster)},"item":{text(item)},"role":{text(role)},"set":{text(name)}}}', PART_DIGITS
+    )
 
 
 _MEMBER = ("set", "item", "role", "cluster")

@@ -116,9 +116,9 @@ def specificity_sentence(one: Specificity) -> str:
             f"Benchmarks predict outcomes of their own axis better than others, but not by more than one factor behind "
             f"all columns can make {facts}."
         )
-    said = (
+    sentence = (
         "Benchmarks predict outcomes of their own axis better than others"
         if one.difference > 0 and one.test.p <= ALPHA
         else "Benchmarks are not shown to predict outcomes of their own axis better than others"
     )
-    return f"{said} {facts}."
+    return f"{sentence} {facts}."

@@ -1,8 +1,9 @@
-"""Benchmarks that are made of the outcome: a mean, or another weighted sum, of columns among which the outcome stands.
+"""Benchmarks that are made of the outcome: a mean, a weighted sum or a difference of columns among which it stands.
 
-The average of a leaderboard predicts each of its parts, because it holds it. Such a column is found by its numbers,
-whatever it is called: over the models that have every column, it is a sum of other columns with weights of 0 or more
-(and a constant), exactly but for the digits that were rounded away, and without the outcome no such sum comes as near.
+The average of a leaderboard predicts each of its parts, because it holds it; so does an error rate predict the accuracy
+that it is 100 less. Such columns are found by their numbers, whatever they are called, and whatever other columns of
+the table are made of the outcome too: copies first, then mixes with one other column, means of neighbouring columns,
+and sums of any columns that are not sums themselves.
 """
 
 from __future__ import annotations
@@ -11,43 +12,53 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import nnls
 
-from veridical.stats.units import Bools, Floats
+from veridical.stats.units import Floats
+from veridical.validity.exact_sums import (
+    Sum,
+    error_of,
+    mean_of_neighbours,
+    same_but_for_unit,
+    sum_of,
+    with_one_other,
+)
 
 LEAST = 0.02
 """Share of the sum's spread from which a part counts. This and the numbers below are Veridical's choice."""
-_WITHIN = 0.95
-"""Share of models whose value a sum must meet, as leaderboards correct single cells."""
-_COARSE = 0.1
-"""A column that is rounded more coarsely than this share of its spread cannot be distinguished from a sum."""
-_COMPLETE = 0.5
-"""A column counts as a possible part where at least so many of the models have it."""
 _TWIN = 0.99
 """Columns that correlate by more are one in two units."""
 _FAR = 3.0
 """Without the outcome, the errors of the best sum must be this many times as large."""
+_RANKED = 20
+"""Models from which one order of all says that a column is made of another: fewer may agree by chance."""
 
 
 @dataclass(frozen=True)
 class Composite:
-    """A column that is a weighted sum of others, the outcome among them. `parts` are named, largest weight first."""
+    """A column that is made of others, the outcome among them. `parts` are named, largest weight first."""
 
     column: str
     outcome: str
     parts: tuple[str, ...]
-    mean: bool
-    """Whether the weights are equal."""
+    kind: str
+    """`mean`, `sum`, `same`, `unit` (the outcome in another unit), `reversed` (a constant less the outcome), `rest` (a
+    constant less the parts), `difference` (of parts, less the outcome) or `order` (the models in its order)."""
 
     @property
     def message(self) -> str:
         """What the column is, in words."""
-        if self.parts == (self.outcome,):
-            return f"{self.column} is {self.outcome} in another unit"
         named = ", ".join(self.parts[:8]) + (f" and {len(self.parts) - 8} more" if len(self.parts) > 8 else "")
-        return (
-            f"{self.column} is {'the mean' if self.mean else 'a weighted sum'} of {named}, so it holds {self.outcome}"
-        )
+        others = [part for part in self.parts if part != self.outcome]
+        return {
+            "unit": f"{self.column} is {self.outcome} in another unit",
+            "same": f"{self.column} holds the same scores as {self.outcome}",
+            "reversed": f"{self.column} is {self.outcome} turned round (a number less {self.outcome})",
+            "difference": f"{self.column} is {' and '.join(others[:2])} less {self.outcome}, so it holds it",
+            "rest": f"{self.column} is what {named} leave of a constant, so it holds {self.outcome}",
+            "order": f"{self.column} puts all models in the order of {self.outcome}",
+            "mean": f"{self.column} is the mean of {named}, so it holds {self.outcome}",
+            "sum": f"{self.column} is a weighted sum of {named}, so it holds {self.outcome}",
+        }[self.kind]
 
 
 def composites(
@@ -56,106 +67,164 @@ def composites(
     """The predictors that are made of an outcome.
 
     Arguments:
-        columns: every column of numbers by name, shape (models,), NaN where a cell is missing.
+        columns: every column of numbers by name, in the table's order, shape (models,), NaN where a cell is missing.
         halves: half a unit of the last digit that is written, by column.
         predictors: the columns that may be made of others.
         outcomes: the columns that none of them may be made of.
     """
-    found = []
-    for name in predictors:
-        others = [other for other in columns if other != name]
-        fit = _fit(name, others, columns, halves)
-        if fit is None:
-            continue
-        for outcome in outcomes:
-            if outcome in fit.parts and _needed(name, outcome, fit, columns, halves):
-                equal = max(fit.parts.values()) <= 1.2 * min(fit.parts.values())
-                found.append(Composite(name, outcome, tuple(fit.parts), equal))
-    return found
+    search = _Search(dict(columns), dict(halves))
+    pairs = [(name, outcome) for outcome in outcomes for name in predictors if name != outcome]
+    found = [one for pair in pairs if (one := search.made_of(*pair)) is not None]
+    places = {name: place for place, name in enumerate(predictors)}
+    return sorted(found, key=lambda one: places[one.column])
 
 
-@dataclass(frozen=True)
-class _Fit:
-    names: tuple[str, ...]
-    parts: Mapping[str, float]
-    """The weights of the columns that count, largest share of the spread first."""
-    error: float
-    rows: Bools
+class _Search:
+    """Finds what a column is made of; what holds for all columns is found once."""
 
+    def __init__(self, columns: dict[str, Floats], halves: dict[str, float]) -> None:
+        self.columns, self.halves = columns, halves
+        self._sums: dict[tuple[str, str], bool] = {}
+        self._copies: dict[str, dict[str, float]] = {}
+        self._taken_off: dict[str, frozenset[str]] = {}
 
-def _needed(name: str, outcome: str, fit: _Fit, columns: Mapping[str, Floats], halves: Mapping[str, float]) -> bool:
-    """Whether no sum without the outcome, and without what is the outcome in another unit, comes as near."""
-    there = fit.rows
-    copies = {
-        other for other in fit.names if abs(_correlation(columns[other][there], columns[outcome][there])) > 1 - 1e-6
-    }
-    rest = [other for other in fit.names if other not in copies and other != outcome]
-    without = _solved(columns[name][there], [columns[other][there] for other in rest])
-    return without is None or without[1] > _FAR * max(fit.error, halves[name] / 4)
+    def copies(self, outcome: str) -> dict[str, float]:
+        """The columns that are the outcome in another unit, with the factor."""
+        if outcome not in self._copies:
+            factors = {
+                name: same_but_for_unit(column, self.columns[outcome], self.halves[name], self.halves[outcome])
+                for name, column in self.columns.items()
+                if name != outcome
+            }
+            self._copies[outcome] = {name: factor for name, factor in factors.items() if factor}
+        return self._copies[outcome]
 
+    def made_of(self, name: str, outcome: str) -> Composite | None:
+        """What a column is made of, the outcome among it; None where it is not."""
+        factor = self.copies(outcome).get(name)
+        if factor is not None:
+            same = np.array_equal(self.columns[name], self.columns[outcome], equal_nan=True)
+            return Composite(name, outcome, (outcome,), "same" if same else "unit" if factor > 0 else "reversed")
+        if (one := self._with_one_other(name, outcome)) is not None:
+            return one
+        if parts := mean_of_neighbours(name, outcome, list(self.columns), self.columns, self.halves):
+            return Composite(name, outcome, parts, "mean")
+        return self._of_several(name, outcome) or self._in_order(name, outcome)
 
-def _fit(name: str, others: Sequence[str], columns: Mapping[str, Floats], halves: Mapping[str, float]) -> _Fit | None:
-    """The nearest sum, where it meets the column but for rounding."""
-    target = columns[name]
-    known = np.isfinite(target)
-    whole = [other for other in others if np.isfinite(columns[other][known]).mean() >= _COMPLETE] if known.any() else []
-    # Columns with few gaps first: each must leave models enough to fit.
-    rows, names = known.copy(), []
-    for other in sorted(whole, key=lambda other: -np.isfinite(columns[other][known]).sum()):
-        left = rows & np.isfinite(columns[other])
-        if left.sum() >= max(8, _COMPLETE * known.sum()) and np.ptp(columns[other][left]) > 0:
-            rows = left
-            names.append(other)
-    if not names or rows.sum() < 8:
+    def _with_one_other(self, name: str, outcome: str) -> Composite | None:
+        others = [one for one in self.columns if one not in (name, outcome) and one not in self.copies(outcome)]
+        for other, weight, of_outcome in with_one_other(name, outcome, others, self.columns, self.halves):
+            if weight > 0 and of_outcome > 0:
+                # A score that a column of differences was taken from is no sum of that and the outcome.
+                if self._is_difference(other, name, outcome, weight, of_outcome):
+                    continue
+                equal = max(weight, of_outcome) <= 1.2 * min(weight, of_outcome)
+                parts = (other, outcome) if weight >= of_outcome else (outcome, other)
+                return Composite(name, outcome, parts, "mean" if equal and weight + of_outcome < 1.05 else "sum")
+            if weight < 0 and of_outcome < 0 and self._falls(name, outcome):
+                return Composite(name, outcome, (outcome, other), "rest")
+            if weight > 0 and self._is_difference(name, other, outcome, 1 / weight, -of_outcome / weight):
+                return Composite(name, outcome, (other, outcome), "difference")
         return None
-    spread = float(np.std(target[rows]))
-    solved = _solved(target[rows], [columns[other][rows] for other in names])
-    if spread == 0 or solved is None:
-        return None
-    weights, error, residuals = solved
-    tolerance = 1.5 * (halves[name] + float(weights @ [halves[other] for other in names])) + 1e-6 * spread
-    support = int((weights > 0).sum())
-    if tolerance > _COARSE * spread or rows.sum() < support + 3:
-        return None
-    if (np.abs(residuals) <= tolerance).mean() < _WITHIN:
-        return None
-    carried = weights * [float(np.std(columns[other][rows])) for other in names]
-    if not support:
-        return None
-    parts = _parts([columns[other][rows] for other in names], weights, carried / carried.sum())
-    return _Fit(tuple(names), {names[place]: float(weights[place]) for place in parts}, error, rows)
 
+    def _is_difference(self, difference: str, whole: str, outcome: str, weight: float, of_outcome: float) -> bool:
+        """Whether of two columns, the one being the other and the outcome together, the first is what was derived.
 
-def _parts(values: Sequence[Floats], weights: Floats, shares: Floats) -> list[int]:
-    """The places of columns that carry a share of the spread, and of those of little spread with the same weight.
+        `whole` is `weight` times the difference and `of_outcome` times the outcome. Parts of a sum go together, as
+        scores do; what was taken off falls where the outcome rises, or goes below 0 where scores do not.
+        """
+        if abs(of_outcome - 1) > 0.02:
+            return False
+        low, outcomes = self.columns[difference], self.columns[outcome]
+        there = np.isfinite(low) & np.isfinite(outcomes)
+        below = low[there].min() < 0 <= min(outcomes[there].min(), np.nanmin(self.columns[whole]))
+        return bool(below or weight * _correlation(low[there], outcomes[there]) <= 0)
 
-    A column that is another in a coarser unit takes some of its weight, and is not a part of its own.
-    """
-    order = [int(place) for place in np.argsort(-shares, kind="stable")]
-    parts = [place for place in order if shares[place] >= LEAST]
-    usual = float(np.median(weights[parts]))
-    for place in order[len(parts) :]:
-        same_weight = 0.5 * usual <= weights[place] <= 2 * usual
-        if same_weight and not any(abs(_correlation(values[place], values[part])) > _TWIN for part in parts):
-            parts.append(place)
-    return parts
+    def _falls(self, name: str, outcome: str) -> bool:
+        """Whether a column falls where the outcome rises: of columns that come to a constant, such are what is left."""
+        there = np.isfinite(self.columns[name]) & np.isfinite(self.columns[outcome])
+        return _correlation(self.columns[name][there], self.columns[outcome][there]) <= 0
 
-
-def _solved(target: Floats, parts: Sequence[Floats]) -> tuple[Floats, float, Floats] | None:
-    """Weights of 0 or more of the parts, with a constant: those weights, the root mean square error, the residuals."""
-    if not parts:
+    def _of_several(self, name: str, outcome: str) -> Composite | None:
+        """A sum of columns that are not sums themselves, the outcome with a weight above or below 0."""
+        copies = self.copies(outcome)
+        others = [one for one in self.columns if one != name and one not in copies]
+        for turned, sign in (((), 1), ((outcome,), 1), ((), -1)):
+            found = sum_of(name, others, self.columns, self.halves, turned=turned, sign=sign)
+            if found is None:
+                continue
+            # Other columns that are made of the outcome stand in for it: what is left is not made of others.
+            derived = self._differences(outcome)
+            kept = [one for one in others if one == outcome or not (one in derived or self._is_sum(one, outcome))]
+            if len(kept) < len(others):
+                found = sum_of(name, kept, self.columns, self.halves, turned=turned, sign=sign)
+            if found is None or outcome not in (parts := self._parts(found)) or not self._needed(name, outcome, found):
+                continue
+            if turned:
+                return Composite(name, outcome, parts, "difference")
+            if sign < 0:
+                if self._falls(name, outcome):
+                    return Composite(name, outcome, parts, "rest")
+                continue
+            weights = [abs(found.weights[found.names.index(part)]) for part in parts]
+            return Composite(name, outcome, parts, "mean" if max(weights) <= 1.2 * min(weights) else "sum")
         return None
-    matrix = np.column_stack(parts)
-    centred = matrix - matrix.mean(axis=0)
-    scale = centred.std(axis=0)
-    scale[scale == 0] = 1.0
-    try:
-        weights, _ = nnls(centred / scale, target - target.mean())
-    except RuntimeError:  # no solution within its iterations
-        return None
-    residuals: Floats = target - target.mean() - (centred / scale) @ weights
-    residuals = residuals - float(np.median(residuals))
-    return weights / scale, float(np.sqrt(np.mean(residuals**2))), residuals
+
+    def _is_sum(self, name: str, outcome: str) -> bool:
+        if (name, outcome) not in self._sums:
+            left_out = {*self.copies(name), *self.copies(outcome), *self._differences(outcome), name}
+            others = [one for one in self.columns if one not in left_out]
+            made = self._with_one_other(name, outcome) is not None
+            self._sums[name, outcome] = made or sum_of(name, others, self.columns, self.halves) is not None
+        return self._sums[name, outcome]
+
+    def _differences(self, outcome: str) -> frozenset[str]:
+        """The columns that are another one, or a constant, less the outcome: no parts of a sum."""
+        if outcome not in self._taken_off:
+            made = {name: self._with_one_other(name, outcome) for name in self.columns if name != outcome}
+            self._taken_off[outcome] = frozenset(
+                name for name, one in made.items() if one is not None and one.kind in ("difference", "rest")
+            )
+        return self._taken_off[outcome]
+
+    def _parts(self, found: Sum) -> tuple[str, ...]:
+        """The columns that carry a share of the spread, and those of little spread with the same weight.
+
+        A column that is another in a coarser unit takes some of its weight, and is not a part of its own.
+        """
+        values = [self.columns[name][found.rows] for name in found.names]
+        weights = np.abs(found.weights)
+        shares = weights * [float(np.std(value)) for value in values]
+        shares = shares / shares.sum()
+        order = [int(place) for place in np.argsort(-shares, kind="stable")]
+        parts = [place for place in order if shares[place] >= LEAST]
+        usual = float(np.median(weights[parts]))
+        for place in order[len(parts) :]:
+            same_weight = 0.5 * usual <= weights[place] <= 2 * usual
+            if same_weight and not any(abs(_correlation(values[place], values[part])) > _TWIN for part in parts):
+                parts.append(place)
+        return tuple(found.names[place] for place in parts)
+
+    def _needed(self, name: str, outcome: str, found: Sum) -> bool:
+        """Whether no sum without the outcome comes as near."""
+        target = self.columns[name][found.rows]
+        sign = -1.0 if (found.weights < 0).all() else 1.0
+        rest = [self.columns[one][found.rows] for one in found.names if one != outcome]
+        without = error_of(sign * target, rest)
+        return without is None or without > _FAR * max(found.error, self.halves[name] / 4)
+
+    def _in_order(self, name: str, outcome: str) -> Composite | None:
+        """The outcome's rank, or another function of it that never turns back."""
+        one, other = self.columns[name], self.columns[outcome]
+        there = np.isfinite(one) & np.isfinite(other)
+        if there.sum() < _RANKED:
+            return None
+        ranked = one[there][np.argsort(other[there], kind="stable")]
+        steps = np.diff(ranked)
+        distinct = min(len(np.unique(one[there])), len(np.unique(other[there])))
+        if distinct < 0.8 * there.sum() or not ((steps > 0).all() or (steps < 0).all()):
+            return None
+        return Composite(name, outcome, (outcome,), "order")
 
 
 def _correlation(one: Floats, other: Floats) -> float:

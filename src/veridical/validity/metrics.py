@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from veridical.validity.inference import Tested
 from veridical.validity.results import Gain
-from veridical.validity.summaries import Metric, MetricAgreement, MetricFinding
+from veridical.validity.summaries import GainMetric, MetricAgreement, MetricFinding
 from veridical.validity.wording import listed, passes
 
 Read = Callable[[Gain], tuple[float | None, Tested | None]]
-METRICS: dict[Metric, Read] = {
+METRICS: dict[GainMetric, Read] = {
     "MAE": lambda gain: (gain.mae_gain, gain.test),
     "R²": lambda gain: (gain.r2_gain, gain.r2_test),
     "ρ": lambda gain: (gain.rho_gain, gain.rho_test),
@@ -32,7 +32,7 @@ def metric_agreements(gains: Sequence[Gain]) -> list[MetricAgreement]:
     return found
 
 
-def _finding(metric: Metric, read: Read, gains: Sequence[Gain]) -> MetricFinding:
+def _finding(metric: GainMetric, read: Read, gains: Sequence[Gain]) -> MetricFinding:
     known = [(gain.benchmark, value, test) for gain in gains for value, test in [read(gain)] if value is not None]
     adds = tuple(name for name, value, test in known if value > 0 and passes(test))
     if not known:
@@ -51,5 +51,5 @@ def agreement_sentences(found: Sequence[MetricAgreement]) -> Iterator[str]:
         yield f"MAE, R² and ρ agree on which benchmarks add, for {outcomes}."
         return
     for one in differing:
-        said = "; ".join(f"by {f.metric} {listed(f.adds) if f.adds else 'none'}" for f in one.findings)
-        yield f"MAE, R² and ρ do not agree on which benchmarks add for {one.outcome}: {said}."
+        by_metric = "; ".join(f"by {f.metric} {listed(f.adds) if f.adds else 'none'}" for f in one.findings)
+        yield f"MAE, R² and ρ do not agree on which benchmarks add for {one.outcome}: {by_metric}."

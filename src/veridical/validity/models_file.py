@@ -16,7 +16,6 @@ from veridical.files.writing import replace as write_file
 from veridical.validity.cells import size_in_name
 from veridical.validity.reading import Raw, read_raw
 from veridical.validity.roles import found_column
-from veridical.validity.table import family_in_name
 
 
 def models_file(file: Path, models: Sequence[str], n_parameters: Mapping[str, float | None]) -> Raw:
@@ -78,3 +77,14 @@ def with_models(raw: Raw, model: str, file: Path) -> Raw:
         for values in [facts[name].to_list()]
     ]
     return replace(raw, frame=raw.frame.with_columns(added))
+
+
+def family_in_name(model: str) -> str:
+    """The family that a model's name seems to say: `meta-llama/Llama-2-7b-hf` → `Llama`. A guess."""
+    name = model.rpartition("/")[2]
+    letters = ""
+    for letter in name:
+        if not letter.isalpha():
+            break
+        letters += letter
+    return letters or name

@@ -16,7 +16,7 @@ EDGE = 0.01
 """Scores this near 0 or 1 (0 or 100) are at the floor or ceiling; noted where a share of `CROWD` of models are."""
 CROWD = 0.1
 SENTINELS = (-1.0, -9.0, -99.0, -100.0, -999.0, -9999.0, 999.0, 9999.0, 99999.0)
-"""Named where they lie outside all other scores of a column. Ours."""
+"""Named where they lie outside all other scores of a column. A choice of Veridical."""
 SAME = 3
 """Models under different names are held to be one from so many scores on that are all equal."""
 
@@ -151,7 +151,7 @@ def _singletons(table: ScoreTable) -> Iterator[Note]:
         yield Note(
             kind="singleton family",
             where=single,
-            message=f"{message}; they say nothing within families, and stay fixed in permutations within families",
+            message=f"{message}; they are no evidence within families, and stay fixed in permutations within families",
         )
 
 

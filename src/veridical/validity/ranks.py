@@ -18,7 +18,7 @@ from veridical.validity.table import ScoreTable
 
 MOVES = 10
 RANK_DRAWS = 1_000
-"""Draws of a ranking; its intervals are of whole ranks, for which these are plenty. Ours."""
+"""Draws of a ranking; its intervals are of whole ranks, for which these are plenty. A choice of Veridical."""
 _SPARSE = 10
 LISTED = 60
 """Up to so many models, every pair that cannot be distinguished is named."""

@@ -16,7 +16,7 @@ from veridical.validity.seeds import generator
 from veridical.validity.table import ScoreTable
 
 HALVES = 200
-"""Random splits of the sets; their mean moves little after a hundred. Ours."""
+"""Random splits of the sets; their mean moves little after a hundred. A choice of Veridical."""
 
 
 def split_half(sets: Floats, rng: np.random.Generator, halves: int = HALVES) -> float | None:

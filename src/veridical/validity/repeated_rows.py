@@ -5,16 +5,13 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from veridical.errors import UserError
 from veridical.validity.reading import Raw
 from veridical.validity.results import Note
-
-if TYPE_CHECKING:
-    from veridical.validity.table import ScoreTable
+from veridical.validity.table import ScoreTable
 
 
 def without_repeats(table: ScoreTable, raw: Raw) -> ScoreTable:

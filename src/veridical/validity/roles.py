@@ -28,7 +28,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 DUPLICATES = ("refuse", "first", "mean")
 """What several scores of one model on one benchmark come to."""
 MOST_ITEMS = 10**9
-"""Of a benchmark; more is a slip of the pen. Ours."""
+"""Of a benchmark; more is taken for a slip. A choice of Veridical."""
 
 
 @dataclass(frozen=True)

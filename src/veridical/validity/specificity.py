@@ -132,8 +132,8 @@ def by_arrangements(
 def double_centred(table: Floats) -> Floats:
     """What is left of (benchmarks, outcomes) after a mean for each row and column, by least squares over its cells.
 
-    A benchmark that predicts everything well and an outcome that everything predicts well say nothing of axes. Missing
-    cells (NaN) stay missing.
+    A benchmark that predicts everything well and an outcome that everything predicts well are not evidence on axes.
+    Missing cells (NaN) stay missing.
     """
     rows, columns = np.nonzero(np.isfinite(table))
     design = np.zeros((len(rows), sum(table.shape)))

@@ -9,7 +9,7 @@ from veridical.items import Frozen
 from veridical.judge.measure import Finite
 from veridical.validity.inference import Span, Tested
 
-Metric = Literal["MAE", "R²", "ρ"]
+GainMetric = Literal["MAE", "R²", "ρ"]
 Baseline = Literal["size", "size + controls"]
 Relation = Literal["positive", "negative", "mixed", "none"]
 
@@ -18,7 +18,7 @@ class MetricFinding(Frozen):
     """What one metric of held-out predictions says for an outcome: which benchmarks add after Holm, and of all the one
     that gains most, with its gain and p. `best` is null where no gain is known."""
 
-    metric: Metric
+    metric: GainMetric
     adds: tuple[str, ...]
     best: str | None
     gain: Finite | None

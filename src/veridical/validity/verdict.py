@@ -199,7 +199,7 @@ def _parted(gain: Gain) -> str:
 
 
 def _through(gain: Gain) -> str:
-    """In words, the sign of a relation that is not positive."""
+    """The phrase for the sign of a relation that is not positive."""
     if gain.relation == "negative":
         return (
             f", through a negative relation (given the baseline, models that score higher on {gain.benchmark} score "

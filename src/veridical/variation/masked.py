@@ -16,7 +16,7 @@ import torch
 from transformers import AutoConfig, AutoModelForMaskedLM, PreTrainedModel
 
 from veridical.engine.logits import rows_that_fit
-from veridical.engine.memory import Budget
+from veridical.engine.memory import Budget, planning_the_rest
 from veridical.errors import UserError
 from veridical.items import digest
 from veridical.models.checkpoint import load_checkpoint, longest_sequence, tokenizer_state
@@ -143,7 +143,9 @@ class MaskedProposer:
                 masked = self._masked(sentence, place)
                 waiting.setdefault(masked, []).append((index, sentence.tokens[place]))
         distinct = list(waiting)
-        for number, row in self.budget.each(len(distinct), lambda some: self._run([distinct[i] for i in some])):
+        for number, row in self.budget.each(
+            len(distinct), planning_the_rest(lambda some: self._run([distinct[i] for i in some]))
+        ):
             for index, token in waiting[distinct[number]]:
                 yield index, self._proposal(row, token, slots[index].word, top)
 

@@ -20,7 +20,7 @@ from transformers import BertForMaskedLM, BertModel
 from veridical.errors import UserError
 from veridical.items import digest
 from veridical.models.checkpoint import load_checkpoint
-from veridical.models.sources import ModelSource
+from veridical.models.model_source import ModelSource
 from veridical.variation import adapters
 from veridical.variation.masked import MaskedProposer
 

@@ -9,7 +9,8 @@ from typing import Any, cast
 
 from veridical.errors import UserError
 from veridical.installing import install_command
-from veridical.models.sources import ModelSource, classifies, resolve
+from veridical.models.model_source import ModelSource
+from veridical.models.sources import classifies, resolve
 from veridical.variation.protocol import Proposer
 
 EMBEDDED = {"minilm-mlm": "veridical.variation.minilm:load"}

@@ -16,7 +16,7 @@ WORD_CLASSES = {"NOUN": "noun", "VERB": "verb", "ADJ": "adjective", "ADV": "adve
 """The open classes by their universal tag. Proper nouns (PROPN) and auxiliaries (AUX) are none of them."""
 
 BATCH = 256
-"""Texts in a batch. Larger ones are no faster on a CPU."""
+"""Texts in a batch. Larger ones are not faster on a CPU."""
 
 # Parsing and names are not needed, and take two thirds of the time.
 _NOT_NEEDED = ("parser", "ner", "lemmatizer", "senter")

@@ -59,7 +59,7 @@ class Vocabulary:
 
     @cached_property
     def words(self) -> list[str]:
-        """Every token as it stands in a text, without the space before it; empty for what is no whole word."""
+        """Every token as it stands in a text, without the space before it; empty for what is not a whole word."""
         return [self._word(number) for number in range(len(self.tokens))]
 
     def is_unfinished(self, number: int) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from veridical.items import Item, Suite
 from veridical.prompts.template import PlainText
-from veridical.runs.plan import Wishes, plan, query
+from veridical.runs.plan import AskOptions, plan, query
 
 PUBLISHED = Path(__file__).with_name("published")
 
@@ -14,7 +14,7 @@ PUBLISHED = Path(__file__).with_name("published")
 def requests(suite: Suite) -> list[tuple[Item, list[tuple[str, str]]]]:
     """Each item with, for each of its choices, the context and what is scored after it."""
     found = []
-    for ask in plan(suite, Wishes()).asks:
+    for ask in plan(suite, AskOptions()).asks:
         put = query(suite, ask)
         texts = [context.text for context in put.contexts if isinstance(context, PlainText)]
         assert len(texts) == len(put.contexts)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from veridical.judge.answers import read_scores
-from veridical.runs.plan import Wishes, plan, query
+from veridical.runs.plan import AskOptions, plan, query
 from veridical.runs.shots import shown_examples
 from veridical.suites.commonsense.benchmark import benchmark
 from veridical.suites.commonsense.build import asked_items, once, suite_of
@@ -84,7 +84,7 @@ def test_scores_and_answers_are_the_harness_s_own(name: str, tmp_path: Path, smo
     folder, task_file = HARNESS[name]
     copy = Copy(folder=PUBLISHED / folder)
     suite = benchmark(TASKS[name], copy).suite
-    asks = plan(suite, Wishes()).asks
+    asks = plan(suite, AskOptions()).asks
     outcomes = dict(smollm2.answer([smollm2.prepare(query(suite, ask)) for ask in asks]))
     ours = {}
     for place, ask in enumerate(asks):

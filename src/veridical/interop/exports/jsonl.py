@@ -28,14 +28,14 @@ The items of a set are judged together. Sets by grouping: {sets}.
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class ExportedFile:
     """Where the files are, and how many rows."""
 
     path: Path
     n_items: int
 
 
-def export_jsonl(suite: Suite, out: Path) -> Exported:
+def export_jsonl(suite: Suite, out: Path) -> ExportedFile:
     """Write a suite's items to the new folder `out`. Raises UserError where `out` exists already."""
     counts = {grouping.name: len(grouping.sets()) for grouping in suite.groupings}
     with new_folder(out) as folder:
@@ -53,7 +53,7 @@ def export_jsonl(suite: Suite, out: Path) -> Exported:
             sets=", ".join(f"{name} {count:,}" for name, count in counts.items()) or "none",
         )
         (folder / "README.md").write_text(readme, encoding="utf-8")
-    return Exported(out, len(suite.items))
+    return ExportedFile(out, len(suite.items))
 
 
 def _rows(suite: Suite) -> Iterator[dict[str, Any]]:

@@ -42,7 +42,7 @@ _ENDINGS = re.compile(r"(_order[0-9]+)?(_plain)?$")
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class ExportedTasks:
     """What was written. `notes` say what was left out and why."""
 
     path: Path
@@ -72,7 +72,7 @@ class _Task:
     delimiter: str
 
 
-def export_lm_eval(suite: Suite, out: Path, *, prompts: Sequence[str] | None = None, orders: int = 1) -> Exported:
+def export_lm_eval(suite: Suite, out: Path, *, prompts: Sequence[str] | None = None, orders: int = 1) -> ExportedTasks:
     """Write a suite's prompts that are scored by log-likelihood as tasks of the harness, to the new folder `out`.
 
     `prompts` names some of them; `orders` is the number of label orders (0: all), each a task of its own.
@@ -99,7 +99,7 @@ def export_lm_eval(suite: Suite, out: Path, *, prompts: Sequence[str] | None = N
                 write_lines(folder / made[0].file, ({**row, **sets[row["id"]], **factors[row["id"]]} for row in rows))
                 tasks += made
         _write_rest(folder, suite, tasks, notes)
-    return Exported(out, tuple(task.name for task in tasks), len(items), tuple(notes))
+    return ExportedTasks(out, tuple(task.name for task in tasks), len(items), tuple(notes))
 
 
 def _chosen(suite: Suite, names: Sequence[str] | None) -> tuple[list[Prompt], list[str]]:

@@ -35,9 +35,9 @@ from veridical.models.protocol import LanguageModel, TokenSequence
 NAME = "veridical"
 """The model's name in the harness's registry, and in its results."""
 
-Pair = tuple[tuple[str, str] | None, list[int], list[int]]
+RequestTokens = tuple[tuple[str, str] | None, list[int], list[int]]
 """A request as the harness has it: its texts (None of a window), the ids of the context and of the continuation."""
-Answer = tuple[float, bool]
+ScoredAnswer = tuple[float, bool]
 
 _LOG = logging.getLogger(__name__)
 
@@ -117,15 +117,15 @@ class EngineLM(HFLM):  # type: ignore[misc]  # the harness has no types
     # Log-likelihoods
 
     def _loglikelihood_tokens(
-        self, requests: Sequence[Pair], disable_tqdm: bool = False, override_bs: int | None = None
-    ) -> list[Answer]:
+        self, requests: Sequence[RequestTokens], disable_tqdm: bool = False, override_bs: int | None = None
+    ) -> list[ScoredAnswer]:
         """The harness's requests, in their order; equal ones are computed once."""
         sequences = [self._sequence(*request) for request in requests]
         self._tell_cut(requests, sequences)
         waiting: dict[TokenSequence, list[int]] = {}
         for number, sequence in enumerate(sequences):
             waiting.setdefault(sequence, []).append(number)
-        answers: dict[int, Answer] = {}
+        answers: dict[int, ScoredAnswer] = {}
         with tqdm(total=len(requests), desc="Running loglikelihood requests", disable=disable_tqdm or None) as bar:
             for sequence, answer in self._scored(list(waiting)):
                 for number in waiting[sequence]:
@@ -137,7 +137,7 @@ class EngineLM(HFLM):  # type: ignore[misc]  # the harness has no types
 
     def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[float]:
         """The log-likelihood (natural log) of each whole text, in windows of the model's length."""
-        windows: list[Pair] = []
+        windows: list[RequestTokens] = []
         owners: list[int] = []
         for number, request in enumerate(requests):
             tokens = self.tok_encode(request.args[0])
@@ -172,14 +172,14 @@ class EngineLM(HFLM):  # type: ignore[misc]  # the harness has no types
         room = self.max_length + 1 - len(continuation)
         return TokenSequence(tuple(context[-room:]), tuple(continuation))
 
-    def _tell_cut(self, requests: Sequence[Pair], sequences: Sequence[TokenSequence]) -> None:
+    def _tell_cut(self, requests: Sequence[RequestTokens], sequences: Sequence[TokenSequence]) -> None:
         cut = sum(len(one.context) < len(request[1]) for one, request in zip(sequences, requests, strict=True))
         if cut:
             _LOG.warning(
                 "%d of %d contexts are cut on the left: the model takes %d tokens", cut, len(requests), self.max_length
             )
 
-    def _scored(self, sequences: list[TokenSequence]) -> Iterator[tuple[TokenSequence, Answer]]:
+    def _scored(self, sequences: list[TokenSequence]) -> Iterator[tuple[TokenSequence, ScoredAnswer]]:
         causal = self.backend == "causal"
         likeliest = Likeliest(self.engine.model, sequences) if causal else None
         written = {} if causal else self._first_tokens(sequences)

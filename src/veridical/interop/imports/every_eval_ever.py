@@ -25,7 +25,7 @@ _READING = "answer"
 
 
 @dataclass
-class _Group:
+class _EvaluationRecords:
     """The records of one model and evaluation: where they are, and whether all offer the same choices."""
 
     files: dict[Path, int] = field(default_factory=dict)
@@ -37,13 +37,13 @@ def read_every_eval_ever(path: Path) -> list[LoggedModel]:
     """The models in a file or folder of instance-level records. Raises UserError where there is none."""
     if not path.exists():
         raise UserError(f"{path}: no such file or folder")
-    groups: dict[tuple[str, str], _Group] = {}
+    groups: dict[tuple[str, str], _EvaluationRecords] = {}
     for file in files_in(path, (".jsonl",)) if path.is_dir() else [path]:
         for record in RecordFile(file):
             if not _is_sample(record):
                 continue
             key = str(record["model_id"]), str(record["evaluation_name"])
-            group = groups.setdefault(key, _Group(version=str(record.get("schema_version", ""))))
+            group = groups.setdefault(key, _EvaluationRecords(version=str(record.get("schema_version", ""))))
             group.files[file] = group.files.get(file, 0) + 1
             if len(group.choices) < 2:
                 group.choices.add(tuple(map(str, listed(held(record["input"]).get("choices")))))
@@ -70,7 +70,7 @@ def _is_sample(record: Mapping[str, Any]) -> bool:
     )
 
 
-def _task(model: str, name: str, group: _Group) -> LoggedTask:
+def _task(model: str, name: str, group: _EvaluationRecords) -> LoggedTask:
     files = {file: RecordFile(file) for file in group.files}
     task = LoggedTask(
         name=name,
@@ -83,7 +83,7 @@ def _task(model: str, name: str, group: _Group) -> LoggedTask:
     return task
 
 
-def _answers(task: LoggedTask, model: str, group: _Group, files: Sequence[RecordFile]) -> Iterator[Answer]:
+def _answers(task: LoggedTask, model: str, group: _EvaluationRecords, files: Sequence[RecordFile]) -> Iterator[Answer]:
     seen: Counter[tuple[str, str]] = Counter()
     same = len(group.choices) == 1
     for file in files:

@@ -21,7 +21,14 @@ from typing import Any
 from veridical.errors import UserError
 from veridical.interop.imports.answer import Answer, as_text, held, letters, listed, number
 from veridical.interop.imports.folders import files_in
-from veridical.interop.imports.helm_stats import BOOKKEEPING, Key, of_instances, part_of, perturbation_of, reported_of
+from veridical.interop.imports.helm_stats import (
+    BOOKKEEPING,
+    StatKey,
+    of_instances,
+    part_of,
+    perturbation_of,
+    reported_of,
+)
 from veridical.interop.imports.logged import LoggedModel, LoggedTask
 from veridical.interop.imports.records import parse_document, read_document, source_of
 from veridical.status import Status
@@ -117,7 +124,7 @@ def _answers(task: LoggedTask, folder: Path, method: str) -> Iterator[Answer]:
         task.lacks.append(SEPARATE)
     if method == _THOUGHT and any(_THOUGHT_GRADE in own for own in stats.values()):
         method = ""  # every answer has a grade of HELM's, which is what is judged
-    seen: set[Key] = set()
+    seen: set[StatKey] = set()
     splits: Counter[str] = Counter()
     for state in states:
         try:
@@ -136,13 +143,13 @@ def _answers(task: LoggedTask, folder: Path, method: str) -> Iterator[Answer]:
         task.notices.append(f"the answers are of several splits ({shown}) and judged together; HELM reports each split")
 
 
-def _key(state: _State) -> Key:
+def _key(state: _State) -> StatKey:
     instance = held(state.get("instance"))
     trial = state.get("train_trial_index")
     return str(instance.get("id", "")), trial if isinstance(trial, int) else 0, perturbation_of(instance)
 
 
-def _answer(state: _State, key: Key, stats: Mapping[str, float], method: str) -> Answer:
+def _answer(state: _State, key: StatKey, stats: Mapping[str, float], method: str) -> Answer:
     instance = held(state.get("instance"))
     split = str(instance.get("split") or "")
     references = [one for one in listed(instance.get("references")) if isinstance(one, dict)]

@@ -22,7 +22,7 @@ BOOKKEEPING = (
     "predicted_index",
 )
 
-Key = tuple[str, int, str]
+StatKey = tuple[str, int, str]
 """Instance, trial, perturbation."""
 
 
@@ -61,9 +61,9 @@ def part_of(split: str, perturbation: str) -> str:
     return ", ".join(part for part in (split, perturbation) if part)
 
 
-def of_instances(entries: Sequence[Any]) -> dict[Key, dict[str, float]]:
+def of_instances(entries: Sequence[Any]) -> dict[StatKey, dict[str, float]]:
     """The means of every instance's statistics, by name, for each (instance, trial, perturbation)."""
-    found: dict[Key, dict[str, float]] = {}
+    found: dict[StatKey, dict[str, float]] = {}
     for entry in entries:
         if not isinstance(entry, dict):
             continue

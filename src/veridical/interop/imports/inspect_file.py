@@ -25,7 +25,7 @@ MOST_EXPANSION = 400
 NO_SAMPLE = "a sample that is not an object"
 DAMAGED = "a sample that is damaged or cut off"
 
-Sample = Mapping[str, Any]
+InspectSample = Mapping[str, Any]
 
 
 class UnsupportedError(UserError):
@@ -39,7 +39,7 @@ class Log:
     path: Path
     header: Mapping[str, Any]
     n_samples: int
-    samples: Callable[[], Iterator[Sample]]
+    samples: Callable[[], Iterator[InspectSample]]
     notes: list[str] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
     """What could not be read, complete once the samples are."""
@@ -93,7 +93,7 @@ def _object(path: Path) -> Log:
     return Log(path, document, len(samples), lambda: iter(samples), notes, skipped)
 
 
-def _of_reductions(document: Mapping[str, Any]) -> Iterator[Sample]:
+def _of_reductions(document: Mapping[str, Any]) -> Iterator[InspectSample]:
     """Samples of which the log has nothing but their scores."""
     for reduction in map(held, listed(document.get("reductions"))):
         for score in listed(reduction.get("samples")):
@@ -121,7 +121,7 @@ def _archive(path: Path) -> Log:
     return Log(path, header, len(samples), lambda: _members(path, samples, skipped), skipped=skipped)
 
 
-def _members(path: Path, names: list[str], skipped: Counter[str]) -> Iterator[Sample]:
+def _members(path: Path, names: list[str], skipped: Counter[str]) -> Iterator[InspectSample]:
     """The samples that can be read; the others are counted."""
     skipped.clear()
     with zipfile.ZipFile(path) as archive:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import ValidationError
 
-from veridical.items import Choice, Factor, Grouping, Item, Member, Suite, canonical, canonical_list, text_digest
+from veridical.items import Choice, Factor, Grouping, Item, Member, Suite, canonical_text, text_digest
 from veridical.prompts.template import Prompt
 from veridical.suites.commonsense.row import Row, RowError
 from veridical.suites.commonsense.task import Gold, Sets, Task, text
@@ -236,7 +236,8 @@ def _members(asked: Sequence[Asked], number: int) -> list[tuple[str, str, str, s
 
 def _places(sets: Sets, row: Row, item: Draft) -> tuple[Place, ...]:
     name = item.id if sets.set is None else text(sets.set, row).strip()
-    role, cluster = ("" if cell is None else text(cell, row).strip() for cell in (sets.role, sets.cluster))
+    role = "" if sets.role is None else text(sets.role, row).strip()
+    cluster = "" if sets.cluster is None else text(sets.cluster, row).strip()
     return ((name, role, cluster),) if name else ()
 
 
@@ -258,16 +259,19 @@ def _draft(task: Task, row: Row) -> Draft:
 
 def _factors(task: Task, row: Row) -> dict[str, Factor]:
     """The row's factors; what is blank is none."""
-    cells = task.factors.items()
-    values = {name: row.maybe(cell).strip() if isinstance(cell, str) else cell(row) for name, cell in cells}
-    return {name: value for name, value in values.items() if value != ""}
+    values: dict[str, Factor] = {}
+    for name, cell in task.factors.items():
+        if (value := row.maybe(cell).strip() if isinstance(cell, str) else cell(row)) != "":
+            values[name] = value
+    return values
 
 
 def _order_of(choices: Sequence[str | Choice]) -> list[int]:
     """An order of the choices that depends on their texts and not on where they stood."""
     texts = [choice if isinstance(choice, str) else f"{choice.context}{choice.continuation}" for choice in choices]
-    together = canonical_list(sorted(texts))
-    ranks = [text_digest(f"[{canonical(text)},{together}]") for text in texts]
+    written = [canonical_text(text) for text in texts]
+    together = ",".join([written[place] for place in sorted(range(len(texts)), key=texts.__getitem__)])
+    ranks = [text_digest(f"[{text},[{together}]]") for text in written]
     return sorted(range(len(texts)), key=ranks.__getitem__)
 
 
@@ -275,14 +279,18 @@ def _choices(labels: Sequence[str], found: Sequence[str | Choice], row: Row) -> 
     if len(found) > len(labels):
         row.fail(f"{len(found)} choices, and there are {len(labels)} labels for them")
     options = tuple(
-        Option(label, choice) if isinstance(choice, str) else Option(choice.label, choice.continuation, choice.context)
-        for label, choice in zip(labels, found, strict=False)
+        [
+            Option(label, choice)
+            if isinstance(choice, str)
+            else Option(choice.label, choice.continuation, choice.context)
+            for label, choice in zip(labels, found, strict=False)
+        ]
     )
-    if empty := next((option for option in options if not option.continuation), None):
-        message = f"choice {empty.label!r} has an empty continuation: there is nothing to score"
-        row.fail(message, reason="an empty choice", lacking=True)
     seen: dict[tuple[str | None, str], str] = {}
     for label, continuation, context in options:
+        if not continuation:
+            message = f"choice {label!r} has an empty continuation: there is nothing to score"
+            row.fail(message, reason="an empty choice", lacking=True)
         earlier = seen.setdefault((context, continuation.strip()), label)
         if earlier != label:
             message = f"choices {earlier!r} and {label!r} are the same text: nothing tells them apart"

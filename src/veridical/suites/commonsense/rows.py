@@ -16,9 +16,9 @@ from veridical.files.text_file import read_text
 from veridical.suites.commonsense.delimited import read_table
 from veridical.suites.commonsense.row import LONGEST_NAME, Row, shortened
 
-Record = tuple[str, Mapping[str, Any]]
+SourceRecord = tuple[str, Mapping[str, Any]]
 """Where a record is in its file, and its values by field."""
-Reader = Callable[[Path, list[str]], Iterator[Record]]
+Reader = Callable[[Path, list[str]], Iterator[SourceRecord]]
 _ARROW_FILE = b"ARROW1"
 
 
@@ -74,7 +74,7 @@ def with_values(rows: Sequence[Row], path: Path, field: str) -> list[Row]:
     ]
 
 
-def _json_lines(path: Path, notes: list[str]) -> Iterator[Record]:
+def _json_lines(path: Path, notes: list[str]) -> Iterator[SourceRecord]:
     text = read_text(path)
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     for number, line in lines:
@@ -83,7 +83,7 @@ def _json_lines(path: Path, notes: list[str]) -> Iterator[Record]:
         yield _record(path, values, f"line {number}")
 
 
-def _json(path: Path, notes: list[str]) -> Iterator[Record]:
+def _json(path: Path, notes: list[str]) -> Iterator[SourceRecord]:
     text = read_text(path)
     lines = text.lstrip().split("\n", 2)
     if len(lines) > 1 and lines[0].startswith("{") and _is_object(lines[0]) and lines[1].lstrip().startswith("{"):
@@ -123,7 +123,7 @@ def _parsed(path: Path, text: str, where: str, advice: str) -> Any:
         raise UserError(f"{path}, {where}, field {named!r}: {shortened(str(error))}") from error
 
 
-def _record(path: Path, values: Any, where: str) -> Record:
+def _record(path: Path, values: Any, where: str) -> SourceRecord:
     if not isinstance(values, dict):
         raise UserError(f"{path}, {where}: an object with fields is needed, this is {kind(values)}")
     return where, values
@@ -134,7 +134,7 @@ def _separated(usual: str) -> Reader:
 
 
 def _columnar(name: str, reader: str) -> Reader:
-    def read(path: Path, notes: list[str]) -> Iterator[Record]:
+    def read(path: Path, notes: list[str]) -> Iterator[SourceRecord]:
         import polars as pl
 
         data = read_bytes(path)

@@ -20,7 +20,7 @@ Gold = Callable[[Row], int | str | Sequence[int | str]]
 """The right choice: its place (from 0) or its label; several where more than one is right."""
 
 Axis = Literal["social", "pragmatic", "event", "none", "control"]
-Normalisation = Literal["sum", "token", "char", "byte", "unconditional"]
+NormalisationName = Literal["sum", "token", "char", "byte", "unconditional"]
 
 LETTERS = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
@@ -139,7 +139,7 @@ class Task:
     factors: Mapping[str, Cell | Callable[[Row], Factor]] = field(default_factory=dict)
     sets: tuple[Sets, ...] = ()
     shuffle: bool = False
-    normalisation: Normalisation = "char"
+    normalisation: NormalisationName = "char"
     human: Callable[[Row], Mapping[str, float]] | None = None
     prepare: Callable[[Sequence[Row]], Sequence[Row]] = lambda rows: rows
     aside: Callable[[Row], str] = lambda row: ""

@@ -1,8 +1,7 @@
-"""The figures of the imperfective suites: accuracy by group, TBR by class, the trade-off of prompts, scale."""
+"""The figures of the imperfective suites: accuracy by group, TBR by class, the trade-off of prompts."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import altair as alt
@@ -12,34 +11,32 @@ from veridical.report.drawing import (
     DASHES,
     GREY,
     NOT_OK_BOUNDS,
-    PALETTE,
-    SHAPES,
-    Row,
+    DataRow,
     answered_by,
     chart,
     inline,
     legend_below,
     measure_row,
     measure_tooltip,
-    named_scale,
     not_ok_bars,
     series_marks,
 )
-from veridical.report.presentation import Figure
+from veridical.report.presentation import Figure, Specification
 from veridical.report.results import AnsweringKey, Results
-from veridical.report.texts import bounds, estimate, parameter_count
+from veridical.report.texts import bounds, estimate
 from veridical.suites.imperfective.class_table import verb_classes
+from veridical.suites.imperfective.scale_figure import scale_chart
 from veridical.wording import spaced
 
 START = "zero-shot"
 """The prompt from which the others are compared."""
 
 
-def group_chart(results: Results, _: Mapping[str, int] | None = None) -> Row | None:
+def group_chart(results: Results, _: Mapping[str, int] | None = None) -> Specification | None:
     """Accuracy in each group, a point an answering with its interval; references in grey."""
-    names = {group: _group_name(group, results.presentation.groups) for group in results.groups}
+    names = {group: _group_name(group, results.labels.groups) for group in results.groups}
 
-    def rows(answerings: Mapping[AnsweringKey, AnsweringKey]) -> list[Row]:
+    def rows(answerings: Mapping[AnsweringKey, AnsweringKey]) -> list[DataRow]:
         """A row for each answering and group; it stands in the place of the answering it is mapped to."""
         return [
             measure_row(results, answering, measure, group=names[group])
@@ -107,7 +104,7 @@ def _group_name(group: str, glosses: Mapping[str, str]) -> str:
     return gloss.replace(" ", "|") if len(group) > 1 else f"{group}|{gloss.replace(' ', '|')}"
 
 
-def class_chart(results: Results, _: Mapping[str, int] | None = None) -> Row | None:
+def class_chart(results: Results, _: Mapping[str, int] | None = None) -> Specification | None:
     """TBR in each verb class, a point an answering with its interval."""
     rows = [
         measure_row(results, answering, measure, verb_class=spaced(verb_class))
@@ -143,8 +140,8 @@ def class_chart(results: Results, _: Mapping[str, int] | None = None) -> Row | N
     return chart("Teleological bias rate by verb class", subtitle, layers, height)
 
 
-def _trade_off_rows(results: Results) -> list[Row]:
-    rows: list[Row] = []
+def _trade_off_rows(results: Results) -> list[DataRow]:
+    rows: list[DataRow] = []
     for answering in results.answers:
         c = results.get(answering, "accuracy", group="C")
         d = results.get(answering, "accuracy", group="D")
@@ -162,7 +159,7 @@ def _trade_off_rows(results: Results) -> list[Row]:
     return rows
 
 
-def trade_off_chart(results: Results, _: Mapping[str, int] | None = None) -> Row | None:
+def trade_off_chart(results: Results, _: Mapping[str, int] | None = None) -> Specification | None:
     """Accuracy in C against accuracy in D, a point a (model, prompt), lines from `zero-shot` to the others."""
     rows = _trade_off_rows(results)
     if len(rows) < 2:
@@ -182,7 +179,7 @@ def trade_off_chart(results: Results, _: Mapping[str, int] | None = None) -> Row
     constants = alt.Chart(inline([{"d": 0, "c": 1, "d2": 1, "c2": 0}]))
     unknown = alt.Chart(inline([{"d": 0, "c": 1, "text": "always Unknown"}]))
     true = alt.Chart(inline([{"d": 1, "c": 0, "text": "always True"}]))
-    text: Row = {"fontSize": 12, "opacity": 0.8}
+    text: DataRow = {"fontSize": 12, "opacity": 0.8}
     points = alt.Chart(inline(rows)).encode(color=colour, tooltip=tooltip)
     layers = [
         constants.mark_rule(stroke=GREY, strokeDash=[5, 4]).encode(x=x, y=y, x2="d2:Q", y2="c2:Q"),
@@ -203,86 +200,6 @@ def trade_off_chart(results: Results, _: Mapping[str, int] | None = None) -> Row
         layers.insert(0, areas.encode(**least, x2="d_most:Q", y2="c_most:Q", color=colour))
         subtitle += " Boxes: where a point could lie if what was not answered (not ok) had been."
     return chart("What a prompt gains in C and costs in D", subtitle, layers, 420)
-
-
-_SIZE = re.compile(r"(?<![A-Za-z0-9])\d+(?:\.\d+)?\s?[BbMm](?![A-Za-z0-9])")
-"""A number of parameters as model names give it: `7B`, `0.5b`, `135M`."""
-
-
-def family_of(model: str) -> str:
-    """A model's name without its size: `hf/Qwen/Qwen2.5-7B-Instruct` and the 14B are both `Qwen2.5-Instruct`.
-
-    Names without a size are a family of their own. The rule is Veridical's; Llama 3.1 and 3.2 are two families by it.
-    """
-    name = model.rstrip("/").rsplit("/", 1)[-1]
-    return re.sub(r"[-_. ]{2,}", "-", _SIZE.sub("", name)).strip("-_. ") or name
-
-
-def scale_chart(results: Results, parameters: Mapping[str, int]) -> Row | None:
-    """TBR and gap against the number of parameters, where two models or more have a known size.
-
-    Lines join the models of one family under one prompt: what changes between families is not size alone.
-    """
-    names = {"tbr": "TBR", "aspectual_awareness_gap": "gap ΔAA"}
-    rows = [
-        measure_row(
-            results,
-            answering,
-            measure,
-            measure=names[kind],
-            size_text=parameter_count(size),
-            family=family_of(answering.model),
-        )
-        | {"size": size}
-        for answering in results.answers
-        if (size := parameters.get(answering.model))
-        for kind in names
-        if (measure := results.get(answering, kind)) and measure.value is not None
-    ]
-    if len({row["model"] for row in rows}) < 2:
-        return None
-    settings = list(dict.fromkeys(row["setting"] for row in rows))
-    families = list(dict.fromkeys(row["family"] for row in rows))
-    sizes = sorted({row["size"] for row in rows})
-    labels = " : ".join(f"datum.value == {size} ? '{parameter_count(size)}'" for size in sizes) + " : ''"
-    x = alt.X(
-        "size:Q",
-        title="parameters (log scale)",
-        scale=alt.Scale(type="log", nice=False, padding=24),
-        axis=alt.Axis(values=sizes, labelExpr=labels, grid=False, labelOverlap="greedy"),
-    )
-    colour = alt.Color(
-        "measure:N",
-        scale=alt.Scale(domain=list(names.values()), range=[PALETTE[4], PALETTE[0]]),
-        legend=legend_below(list(names.values())),
-    )
-    dash = alt.StrokeDash(
-        "setting:N",
-        scale=alt.Scale(domain=settings, range=[DASHES[i % len(DASHES)] for i in range(len(settings))]),
-        legend=legend_below(settings, symbolType="stroke", symbolSize=400) if len(settings) > 1 else None,
-    )
-    shape = alt.Shape(
-        "family:N",
-        scale=named_scale(families, SHAPES),
-        legend=legend_below(families) if len(families) > 1 else None,
-    )
-    bottom = min(0.0, *(min(row["low"], row["bound_low"] or 0.0) for row in rows))
-    y = alt.Y("value:Q", title="rate", scale=alt.Scale(domain=[bottom, 1], nice=True), axis=alt.Axis(format=".1f"))
-    base = alt.Chart(inline(rows)).encode(x=x, color=colour)
-    tooltip = measure_tooltip(("measure", "measure"), ("size_text", "parameters"), ("family", "family"))
-    layers = [
-        base.mark_line(strokeWidth=2).encode(y=y, strokeDash=dash, detail=["setting:N", "family:N"]),
-        base.mark_rule(strokeWidth=1.5, opacity=0.6).encode(y=alt.Y("low:Q", title="rate"), y2="high:Q"),
-        base.mark_point(filled=True, size=95, opacity=1).encode(y=y, shape=shape, tooltip=tooltip),
-    ]
-    bars, bars_text = not_ok_bars(rows)
-    if bars is not None:
-        bar_y = alt.Y("bound_low:Q", title="rate")
-        layers.insert(0, bars.encode(x=x, y=bar_y, y2="bound_high:Q", color=colour, tooltip=tooltip))
-    subtitle = f"Points with intervals. TBR is best at 0, the gap at 1.{bars_text}"
-    if len(families) > 1:
-        subtitle += " Lines join the sizes of one family (models whose names differ in the size alone)."
-    return chart("TBR and gap by model size", subtitle, layers, 300)
 
 
 FIGURES: Mapping[str, Figure] = {

@@ -51,7 +51,7 @@ _ID = re.compile(r"([ABCD])_([0-9]{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _PublishedItem:
     """A row of the file; `number` counts from 1."""
 
     path: Path
@@ -113,7 +113,7 @@ def read_published(path: Path) -> Suite:
     )
 
 
-def _item(row: _Row) -> Item:
+def _item(row: _PublishedItem) -> Item:
     premise = row.text("premise")
     return Item(
         fields={"premise": premise, "hypothesis": row.text("hypothesis")},
@@ -131,12 +131,12 @@ def _item(row: _Row) -> Item:
     )
 
 
-def _rows(path: Path) -> Iterator[_Row]:
+def _rows(path: Path) -> Iterator[_PublishedItem]:
     values = _json_list(path)
     for number, row in enumerate(values, 1):
         if not isinstance(row, dict):
             raise UserError(f"{path}, row {number}: an object with the keys {', '.join(KEYS)} is needed")
-        checked = _Row(path, number, row)
+        checked = _PublishedItem(path, number, row)
         _check_row(checked)
         yield checked
 
@@ -169,7 +169,7 @@ def _where(error: JSONContentError) -> str:
     return f"{row}, field {place(tuple(rest))!r}" if rest else row
 
 
-def _check_row(row: _Row) -> None:
+def _check_row(row: _PublishedItem) -> None:
     for key in KEYS:
         if key not in row.values:
             nearest = get_close_matches(key, [name for name in row.values if name not in KEYS], n=1, cutoff=0.6)
@@ -195,7 +195,7 @@ def _check_row(row: _Row) -> None:
         row.fail("verb_class", f"in group {row.group.letter}, {message}")
 
 
-def _check_distinct(rows: Iterable[_Row]) -> None:
+def _check_distinct(rows: Iterable[_PublishedItem]) -> None:
     ids: dict[str, int] = {}
     texts: dict[tuple[str, str], int] = {}
     for row in rows:
@@ -207,10 +207,10 @@ def _check_distinct(rows: Iterable[_Row]) -> None:
             row.fail("premise", f"premise and hypothesis are those of row {first}; take one out")
 
 
-def _check_pairs(rows: Iterable[_Row]) -> None:
+def _check_pairs(rows: Iterable[_PublishedItem]) -> None:
     """Both rows of a pair have one verb, verb class and hypothesis, and the interrupted premise goes on from the
     ambiguous one's. A pair may lack a row (a partial file)."""
-    first: dict[str, _Row] = {}
+    first: dict[str, _PublishedItem] = {}
     for row in rows:
         other = first.setdefault(row.pair, row)
         for field in ("verb", "verb_class", "hypothesis"):
@@ -224,7 +224,7 @@ def _check_pairs(rows: Iterable[_Row]) -> None:
             _check_premises(row, other)
 
 
-def _check_premises(row: _Row, other: _Row) -> None:
+def _check_premises(row: _PublishedItem, other: _PublishedItem) -> None:
     start, whole = sorted((row, other), key=lambda one: one.group.condition)
     begun = start.text("premise").strip().removesuffix(".")
     if not whole.text("premise").strip().startswith(begun):

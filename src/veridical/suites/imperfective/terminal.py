@@ -46,7 +46,7 @@ def _columns(results: Results) -> list[Column]:
 
 
 def _legend(results: Results) -> str:
-    known = results.presentation.groups
+    known = results.labels.groups
     groups = ", ".join(f"{g} {known[g]}" if len(g) == 1 else g for g in results.groups if g in known)
     percent = next((level(m) for m in results.measures if m.level is not None), "")
     lines = [f"Accuracy by group: {groups}."]

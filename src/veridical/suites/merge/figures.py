@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import altair as alt
 
 from veridical.judge.measure import Measure
-from veridical.report.drawing import AXIS, DASHES, PALETTE, SHAPES, chart, inline
-from veridical.report.presentation import Figure
+from veridical.report.drawing import AXIS, DASHES, PALETTE, SHAPES, DataRow, chart, inline
+from veridical.report.presentation import Figure, Specification
 from veridical.report.results import AnsweringKey, Results
 from veridical.report.texts import estimate
 from veridical.suites.merge.terminal import factor_values
 from veridical.wording import number, spaced
-
-Row = dict[str, Any]
 
 CURVE, REFERENCE, SEEDS = "SV: seeds that pass", "errors at random", "seed accuracy"
 LINES: Mapping[str, list[int]] = {CURVE: DASHES[0], REFERENCE: DASHES[2], SEEDS: DASHES[1]}
 """The three lines of an answering and how each is dashed."""
 
 
-def consistency_chart(results: Results, _: Mapping[str, int] | None = None) -> Row | None:
+def consistency_chart(results: Results, _: Mapping[str, int] | None = None) -> Specification | None:
     """SV against CT with its intervals, seed accuracy, the reference line, and a diamond at matching correctness."""
     lines = [row for answering in results.answers for row in _lines(results, answering)]
     if not lines:
@@ -67,10 +64,10 @@ def consistency_chart(results: Results, _: Mapping[str, int] | None = None) -> R
     return chart("Do right answers survive small changes?", subtitle, layers, 380)
 
 
-def _lines(results: Results, answering: AnsweringKey) -> list[Row]:
+def _lines(results: Results, answering: AnsweringKey) -> list[DataRow]:
     """The points of the three lines; none where there is no curve, no reference where the match is withheld."""
     series = results.name(answering, model=True)
-    rows: list[Row] = []
+    rows: list[DataRow] = []
     drawn = {CURVE: "seed_variant_accuracy"}
     if not _withheld(results, answering):
         drawn[REFERENCE] = "seed_variant_reference"
@@ -93,7 +90,7 @@ def _curve(results: Results, answering: AnsweringKey, measure: str) -> list[tupl
     return sorted(found, key=lambda pair: pair[0])
 
 
-def _point(series: str, line: str, ct: float, measure: Measure) -> Row:
+def _point(series: str, line: str, ct: float, measure: Measure) -> DataRow:
     return {
         "series": series,
         "line": line,
@@ -111,7 +108,7 @@ def _seeds(results: Results, answering: AnsweringKey) -> Measure | None:
     return results.get(answering, "seed_accuracy", variants="some") or results.get(answering, "seed_accuracy")
 
 
-def _match(results: Results, answering: AnsweringKey) -> list[Row]:
+def _match(results: Results, answering: AnsweringKey) -> list[DataRow]:
     """Matching correctness at the height of seed accuracy, none where it is withheld."""
     highest = results.get(answering, "matching_correctness")
     seeds = _seeds(results, answering)
@@ -140,7 +137,7 @@ def _withheld(results: Results, answering: AnsweringKey) -> str:
     return f"{name} ({found.withheld})" if found.withheld else name
 
 
-def word_class_chart(results: Results, _: Mapping[str, int] | None = None) -> Row | None:
+def word_class_chart(results: Results, _: Mapping[str, int] | None = None) -> Specification | None:
     """Variant accuracy in each word class, a point an answering with its interval."""
     rows = [
         {**_point(results.name(answering, model=True), "", 0.0, record), "word_class": spaced(str(value))}
@@ -179,7 +176,7 @@ def word_class_chart(results: Results, _: Mapping[str, int] | None = None) -> Ro
     return chart("Variants by the word that was replaced", "Share of variants right, with intervals.", layers, height)
 
 
-def proposer_chart(results: Results, _: Mapping[str, int] | None = None) -> Row | None:
+def proposer_chart(results: Results, _: Mapping[str, int] | None = None) -> Specification | None:
     """Variant accuracy as a heat map, a row an answering, a column a proposer; the cell of a model's own is framed."""
     own = {(AnsweringKey.of(m), m.slice["proposer"]) for m in results.contrasts if m.measure == "home_advantage"}
     rows = [

@@ -1,6 +1,6 @@
 """The measures of MERGE (arXiv 2510.24295), over sets of a seed and its variants (roles `seed` and `variant`).
 
-Seed accuracy, variant accuracy, seed-variant accuracy SV(CT) and matching correctness are the paper's. Ours are the
+Seed accuracy, variant accuracy, seed-variant accuracy SV(CT) and matching correctness are the paper's. Added are the
 grid of thresholds (k / 20), SV less seed accuracy, the reference line, home advantage by name, and the rule that a
 constant responder has no matching correctness. A slice holds the seeds that have variants in it, and its seed accuracy
 is theirs.

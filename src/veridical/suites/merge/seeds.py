@@ -8,18 +8,17 @@ from functools import cached_property
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 
 from veridical.items import Factor
 from veridical.judge.answering import Answering, Bounded
 from veridical.judge.policies import with_roles
 from veridical.judge.quantity import Sample
+from veridical.judge.table import Objects
 from veridical.stats.units import Bools, Floats, Ints
 from veridical.suites.merge.reference import needed
 
 SEED, VARIANT = "seed", "variant"
 
-Objects = npt.NDArray[np.object_]
 
 FACTORS = ("word_class", "proposer", "label", "source", "agreement")
 """Factors of the variants by which everything is given, where they have several values."""

@@ -16,7 +16,7 @@ from veridical.judge.verdict import (
 from veridical.wording import percent
 
 KEPT = 0.8
-"""Matching correctness above which a model is called consistent over variants; below `MOST`, inconsistent. Ours."""
+"""Matching correctness above which a model is called consistent over variants; below `MOST`, inconsistent."""
 
 
 def _consistency(index: MeasureIndex) -> str | None:
@@ -31,7 +31,7 @@ def _consistency(index: MeasureIndex) -> str | None:
     lowest = _lowest(index, match.value)
     tied = lowest < match.value
     lead = ""
-    # A tie that reaches down to low thresholds says nothing of consistency unless most seeds still pass at a high one.
+    # A tie that reaches low thresholds is not evidence of consistency unless most seeds still pass at a high one.
     kept = not tied or lowest > KEPT or index.above("seed_variant_accuracy", MOST, ct=KEPT)
     if kept and index.above("matching_correctness", KEPT) and index.above("seed_accuracy", MOST, **seeds.slice):
         lead = "accurate, and consistent over small changes: "
