@@ -1,0 +1,105 @@
+"""Damaged files of every kind: no traceback, no hang, one line that names the file, no silent change of what is sealed.
+
+`VERIDICAL_FAULTS` is the number of damaged copies of each kind; `make test-faults` takes 300.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import random
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from veridical.cli.app import call
+from veridical.errors import UserError
+
+from .mutating import damage
+from .subjects import SUBJECTS, Subject
+
+N = int(os.environ.get("VERIDICAL_FAULTS", "30"))
+SECONDS = 30
+LONGEST = 1_000
+"""Characters in a message: a few lines of a terminal."""
+
+
+class Hang(BaseException):
+    """It took too long."""
+
+
+@contextlib.contextmanager
+def within(seconds: int) -> Iterator[None]:
+    def late(number: int, frame: object) -> None:
+        raise Hang
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def outcome(subject: Subject, folder: Path, out: Path) -> tuple[int, object, str]:
+    """Exit status, what was read, and what was said."""
+    if subject.read is not None:
+        try:
+            return 0, subject.read(folder), ""
+        except UserError as error:
+            return 2, None, f"veridical: {error}\n"
+    assert subject.command is not None
+    out.mkdir(exist_ok=True)
+    printed, said = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(said):
+        status = call([str(word) for word in subject.command(folder, out)])
+    return status, printed.getvalue(), said.getvalue()
+
+
+@pytest.mark.parametrize("kind", SUBJECTS)
+def test_damaged_files(kind: str, tmp_path: Path, subtests: pytest.Subtests) -> None:
+    subject = SUBJECTS[kind]
+    source = tmp_path / "made" / "given"
+    source.mkdir(parents=True)
+    (source.parent / "table").mkdir()
+    subject.make(source)
+    status, right, said = outcome(subject, copied(source, tmp_path / "whole"), tmp_path / "out")
+    assert status == 0 or kind == "recipe", said
+    for number in range(N):
+        moves = random.Random(f"{kind} {number}")
+        folder = copied(source, tmp_path / f"{number}")
+        path = damage(folder, moves)
+        with subtests.test(kind=kind, number=number, file=str(path.relative_to(folder))):
+            with within(SECONDS):
+                status, came, said = outcome(subject, folder, tmp_path / f"out{number}")
+            check(subject, path, status, came, said, right)
+        shutil.rmtree(folder.parent)
+        shutil.rmtree(tmp_path / f"out{number}", ignore_errors=True)
+
+
+def copied(source: Path, target: Path) -> Path:
+    return Path(shutil.copytree(source.parent, target)) / source.name
+
+
+def check(subject: Subject, path: Path, status: int, came: object, said: str, right: object) -> None:
+    assert status in (0, 2), said
+    assert "Traceback" not in said
+    if status == 2:
+        *before, last = said.rstrip("\n").splitlines()
+        assert last.startswith("veridical: "), said
+        assert len(last) < LONGEST, last
+        assert any(part in last for part in (path.name, path.stem, path.parent.name)), (path.name, last)
+    elif subject.sealed:
+        assert comparable(came) == comparable(right)
+
+
+def comparable(came: object) -> object:
+    """What was read, without the folders in it."""
+    import json
+
+    return json.loads(came)["measures"] if isinstance(came, str) else came
