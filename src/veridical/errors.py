@@ -18,6 +18,20 @@ _UNPRINTABLE = (
 _ESCAPES = {code: repr(chr(code))[1:-1] for code in _UNPRINTABLE}
 
 
+LONGEST = 900
+"""Characters of a message: a screen of 80 columns holds as many in a dozen lines."""
+LONGEST_NAME = 120
+"""Characters of a name or a value of the user's within a message."""
+_MOST_NAMES = 40
+
+
+def excerpt(text: object, longest: int = LONGEST_NAME) -> str:
+    """A text of at most so many characters: of a longer one its beginning and its end."""
+    text = str(text)
+    half = (longest - 3) // 2
+    return text if len(text) <= longest else f"{text[:half]} … {text[-half:]}"
+
+
 def printable(text: str) -> str:
     r"""The text in one line that a terminal shows as it stands: control characters become `\x1b`, `\n`, `\u202e`.
 
@@ -29,16 +43,27 @@ def printable(text: str) -> str:
 class UserError(Exception):
     """The input is at fault. The message is one printable line: what, where, and what to do about it.
 
+    Of a message of more than `LONGEST` characters beginning and end are kept.
+
     The command line prints it and exits with status 2; a library caller may catch it.
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(printable(" ".join(message.split())))
+        # A message may quote a whole file: what is far beyond its length is cut before anything is done to it.
+        short = excerpt(message, 4 * LONGEST)
+        super().__init__(excerpt(printable(" ".join(short.split())), LONGEST))
 
 
 def unknown(kind: str, given: str, known: Iterable[str]) -> UserError:
     """An error for a name that is none of the known ones, with the nearest as a suggestion."""
     names = sorted(known)
-    nearest = get_close_matches(given, names, n=1, cutoff=0.5)
-    hint = f": did you mean {nearest[0]!r}?" if nearest else ";"
-    return UserError(f"unknown {kind} {given!r}{hint} known: {', '.join(names) or 'none'}")
+    nearest = get_close_matches(given[:1000], names, n=1, cutoff=0.5)
+    hint = f": did you mean {excerpt(nearest[0])!r}?" if nearest else ";"
+    return UserError(f"unknown {kind} {excerpt(given)!r}{hint} known: {listed(names)}")
+
+
+def listed(names: Iterable[str], most: int = _MOST_NAMES) -> str:
+    """Names in a message, the first of them where there are many; `none` where there is none."""
+    shown = [excerpt(name, 60) for name in names]
+    more = f" and {len(shown) - most} more" if len(shown) > most else ""
+    return f"{', '.join(shown[:most])}{more}" if shown else "none"

@@ -12,7 +12,7 @@ import pytest
 from veridical.errors import UserError
 from veridical.studies.validity import validity
 from veridical.validity.cells import size_in_name
-from veridical.validity.roles import Roles, read_roles, with_flags
+from veridical.validity.roles import RoleFlags, Roles, read_roles, with_flags
 from veridical.validity.table_reading import read_table
 
 ROLES = Roles(benchmarks=("bench",), controls=("check",), outcomes={"goal": ""})
@@ -187,7 +187,7 @@ def test_roles_from_yaml_with_flags_over_them(tmp_path) -> None:
     assert roles.axes == {"a": "social"}
     assert roles.items == {"a": 100}
     assert roles.columns == ("a", "b", "c", "x", "y")
-    over = with_flags(roles, ["s:a"], benchmarks=["s:a", "b:event"], outcomes=["z"])
+    over = with_flags(roles, ["s:a"], RoleFlags(benchmarks=["s:a", "b:event"], outcomes=["z"]))
     assert over.benchmarks == ("s:a", "b")
     assert over.axes["b"] == "event"
     assert dict(over.outcomes) == {"z": ""}
@@ -218,11 +218,11 @@ def test_roles_that_are_at_fault(tmp_path, text, told) -> None:
 
 def test_a_flag_given_twice_is_refused() -> None:
     with pytest.raises(UserError, match="--benchmark 'a' is given 2 times"):
-        with_flags(Roles(), ["a"], benchmarks=["a", "a"])
+        with_flags(Roles(), ["a"], RoleFlags(benchmarks=["a", "a"]))
     with pytest.raises(UserError, match="--variant 'a' has 2 originals"):
-        with_flags(Roles(), ["a"], variants=["a=b", "a=c"])
+        with_flags(Roles(), ["a"], RoleFlags(variants=["a=b", "a=c"]))
     with pytest.raises(UserError, match="write REWORKED=ORIGINAL"):
-        with_flags(Roles(), ["a"], variants=["a"])
+        with_flags(Roles(), ["a"], RoleFlags(variants=["a"]))
 
 
 def test_families_are_suggested_and_never_assumed(tmp_path) -> None:

@@ -26,7 +26,7 @@ from veridical.cli import (
     vary,
 )
 from veridical.cli.console import open_streams
-from veridical.errors import UserError, printable
+from veridical.errors import LONGEST, UserError, excerpt, printable
 
 
 class Command(TyperCommand):
@@ -111,12 +111,22 @@ def call(arguments: Sequence[str] | None = None) -> int:
         if error.errno in DISK_FULL:
             return _fault(f"cannot write: {error.strerror}{f': {error.filename}' if error.filename else ''}")
         if error.filename is None:
-            raise
+            return _unforeseen(error, given)
         return _fault(f"cannot use {_short(error.filename)}: {error.strerror}")
+    except (SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # a panic of Polars is no Exception
+        return _unforeseen(error, given)
     if status == INTERRUPTED:
         return _stopped()
     # What was to be printed reached nobody where standard output was closed.
     return status if isinstance(status, int) and status else 0 if readable else 1
+
+
+def _unforeseen(error: BaseException, given: Sequence[str]) -> int:
+    from veridical.cli.unforeseen import report
+
+    return report(error, given)
 
 
 def _short(name: object) -> str:
@@ -129,7 +139,7 @@ def _stopped() -> int:
 
 
 def _fault(message: str) -> int:
-    print(f"veridical: {printable(message)}", file=sys.stderr)
+    print(f"veridical: {printable(excerpt(message, LONGEST))}", file=sys.stderr)
     return 2
 
 

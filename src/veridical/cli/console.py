@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from veridical.studies.judged import Judgement
 
 WIDTH = 100
+NARROWEST, WIDEST = 10, 10_000
+"""Other widths that `COLUMNS` may say are taken for `WIDTH`."""
 
 
 def open_streams() -> bool:
@@ -36,15 +38,22 @@ def errors() -> Console:
     """The console for messages, on standard error."""
     from rich.console import Console
 
-    return Console(stderr=True, emoji=False)
+    return Console(stderr=True, emoji=False, width=None if _columns() else WIDTH)
 
 
 def results() -> Console:
     """The console for tables: as wide as the terminal, and `WIDTH` columns in a file or a pipe."""
     from rich.console import Console
 
-    fixed = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    return Console(highlight=False, emoji=False, width=WIDTH if fixed else None)
+    given = os.environ.get("COLUMNS")
+    fixed = not sys.stdout.isatty() and given is None
+    return Console(highlight=False, emoji=False, width=WIDTH if fixed or not _columns() else None)
+
+
+def _columns() -> bool:
+    """Whether `COLUMNS`, where it is set, is a width that something can be printed in."""
+    given = os.environ.get("COLUMNS")
+    return given is None or (given.isascii() and given.isdigit() and NARROWEST <= int(given[:6]) <= WIDEST)
 
 
 def print_json(document: dict[str, Any]) -> None:

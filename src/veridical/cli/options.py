@@ -11,7 +11,7 @@ MODEL = typer.Option("--model", metavar="MODEL", help="smollm2, hf/ORG/NAME, hf/
 Models = Annotated[list[str], MODEL]
 Dtype = Annotated[str, typer.Option("--dtype", metavar="DTYPE", help="float32, bfloat16, float16 or auto.")]
 Device = Annotated[str, typer.Option("--device", metavar="DEVICE", help="auto, cpu or cuda.")]
-DeviceMap = Annotated[
+DeviceMapOption = Annotated[
     str | None,
     typer.Option("--device-map", metavar="MAP", help="auto: weights over all devices, in the place of --device."),
 ]

@@ -10,7 +10,7 @@ import typer
 from veridical.cli.options import (
     BatchTokens,
     Device,
-    DeviceMap,
+    DeviceMapOption,
     DrawSeed,
     Dtype,
     GenerationHeader,
@@ -64,7 +64,7 @@ def command(
     seed: DrawSeed = 0,
     dtype: Dtype = "float32",
     device: Device = "auto",
-    device_map: DeviceMap = None,
+    device_map: DeviceMapOption = None,
     out: OutStudy = None,
     json: Json = False,
     batch_tokens: BatchTokens = None,

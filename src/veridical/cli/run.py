@@ -11,7 +11,7 @@ from veridical.cli.options import (
     MODEL,
     BatchTokens,
     Device,
-    DeviceMap,
+    DeviceMapOption,
     Dtype,
     GenerationHeader,
     Json,
@@ -52,7 +52,7 @@ def command(
     ] = 0,
     dtype: Dtype = "float32",
     device: Device = "auto",
-    device_map: DeviceMap = None,
+    device_map: DeviceMapOption = None,
     out: OutStudy = None,
     json: Json = False,
     orders: Annotated[

@@ -7,27 +7,21 @@ import gzip
 import lzma
 import zlib
 from collections.abc import Callable, Mapping
+from io import BufferedIOBase, BytesIO
 from pathlib import Path, PurePath
 
 from veridical.errors import UserError
 from veridical.files.pointers import check_link, check_pointer
+from veridical.files.sources import LARGEST, check_source, unreadable
 
 _ZSTANDARD = ".zst"
-_DECOMPRESS: Mapping[str, Callable[[bytes], bytes]] = {
-    ".gz": gzip.decompress,
-    ".bz2": bz2.decompress,
-    ".xz": lzma.decompress,
+_DECOMPRESS: Mapping[str, Callable[[BytesIO], BufferedIOBase]] = {
+    ".gz": lambda file: gzip.GzipFile(fileobj=file),
+    ".bz2": bz2.BZ2File,
+    ".xz": lzma.LZMAFile,
 }
+_BLOCK = 1 << 22
 ENDINGS = (*_DECOMPRESS, _ZSTANDARD)
-
-
-def unreadable(path: Path, error: OSError) -> UserError:
-    """The one line for a file of the user's that cannot be read."""
-    if isinstance(error, FileNotFoundError):
-        return UserError(f"{path}: no such file; check the path")
-    if isinstance(error, IsADirectoryError):
-        return UserError(f"{path}: a folder, not a file; give a file in it")
-    return UserError(f"{path}: cannot be read: {error.strerror or error}")
 
 
 def plain_name(path: PurePath) -> PurePath:
@@ -36,8 +30,10 @@ def plain_name(path: PurePath) -> PurePath:
 
 
 def read_bytes(path: Path) -> bytes:
-    """A file's content. Raises UserError where it cannot be read, is damaged, or only points to data (Git LFS)."""
+    """A file's content. Raises UserError where it cannot be read, is no regular file of at most `LARGEST` bytes (also
+    when decompressed), is damaged, or only points to data (Git LFS)."""
     check_link(path)
+    check_source(path)
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -49,9 +45,20 @@ def read_bytes(path: Path) -> bytes:
     if ending not in _DECOMPRESS or not data:
         return data
     try:
-        return _DECOMPRESS[ending](data)
+        with _DECOMPRESS[ending](BytesIO(data)) as opened:
+            return _limited(path, opened)
     except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
         raise UserError(f"{path}: not a {ending} file, or cut off: {error}") from error
+
+
+def _limited(path: Path, opened: BufferedIOBase) -> bytes:
+    blocks, size = [], 0
+    while block := opened.read(_BLOCK):
+        blocks.append(block)
+        size += len(block)
+        if size > LARGEST:
+            raise UserError(f"{path}: more than {LARGEST >> 30} GiB decompressed; divide it, or take a part of it")
+    return b"".join(blocks)
 
 
 def _zstandard(path: Path, data: bytes) -> bytes:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import IO, Literal, NoReturn
 
 from veridical.errors import UserError
-from veridical.files.binary_file import unreadable
 from veridical.files.json_text import JSONContentError, parse_json, place
-from veridical.files.pointers import check_pointer_file
+from veridical.files.pointers import check_link, check_pointer_file
+from veridical.files.sources import check_source, unreadable
 
 Kind = Literal["jsonl", "tsv", "csv"]
 
@@ -77,6 +77,8 @@ def open_table(path: Path, encoding: str | None = None) -> Table:
     separates cells, whichever gives the first line most columns, or what a first line `sep=;` names. Quotation marks
     quote in CSV; in TSV they are text, as in SNLI and MultiNLI.
     """
+    check_link(path)
+    check_source(path)
     check_pointer_file(path)
     found = _encoding(path, encoding)
     with _opened(path, found) as file:

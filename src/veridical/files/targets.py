@@ -7,14 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from veridical.errors import UserError
-
-_KINDS = {
-    stat.S_IFDIR: "a folder",
-    stat.S_IFIFO: "a named pipe",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-    stat.S_IFSOCK: "a socket",
-}
+from veridical.files.sources import KINDS
 
 
 def regular_target(path: Path) -> Path:
@@ -32,7 +25,7 @@ def regular_target(path: Path) -> Path:
         shown = str(path) if len(str(path)) < 80 else f"{str(path)[:77]}..."
         raise UserError(f"cannot write {shown!r}: {getattr(error, 'strerror', None) or error}") from error
     if not stat.S_ISREG(mode):
-        raise UserError(f"cannot write {path}: {_KINDS.get(stat.S_IFMT(mode), 'no regular file')}; name a file")
+        raise UserError(f"cannot write {path}: {KINDS.get(stat.S_IFMT(mode), 'no regular file')}; name a file")
     # A link of which another follows is resolved whole, also one that leads to no file yet.
     return path.resolve()
 

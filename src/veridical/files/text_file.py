@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from veridical.errors import UserError
-from veridical.files.binary_file import read_bytes, unreadable
-
-__all__ = ["decoded", "read_text", "unreadable"]
+from veridical.files.binary_file import read_bytes
 
 
 def read_text(path: Path) -> str:

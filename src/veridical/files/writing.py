@@ -59,12 +59,17 @@ def slug(name: str, length: int = 48) -> str:
     return re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-.")[-length:].lstrip("-.") or "model"
 
 
+def hidden_sibling(path: Path) -> Path:
+    """A hidden, unused name next to `path`, under which it can be made before it gets its own."""
+    return path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
+
+
 @contextlib.contextmanager
 def temporary_for(path: Path) -> Iterator[Path]:
     """A hidden path next to `path` to write to; it is removed afterwards unless it was renamed."""
     if not path.name:
         raise UserError(f"cannot write {path}: a folder; name a file")
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
+    temporary = hidden_sibling(path)
     try:
         yield temporary
     except OSError as error:

@@ -16,7 +16,8 @@ from typing import Any, Protocol
 
 from jinja2 import TemplateError
 
-from veridical.errors import UserError
+from veridical.errors import UserError, excerpt
+from veridical.prompts.bounded import TemplateLimitError, check_length, limits
 from veridical.prompts.channels import opens_thinking
 from veridical.prompts.opening import AUTO, CHANNEL, HEADER, THINKING_LEFT, missing_header, opening_notes
 from veridical.prompts.template import Context, Conversation, Message, PlainText, TextPair
@@ -233,20 +234,30 @@ class _Chat:
         add_generation_prompt: bool = True,
         **changes: Any,
     ) -> str:
-        text = self.template.apply_chat_template(
-            [{"role": message.role, "content": message.content} for message in messages],
-            chat_template=source,
-            tokenize=False,
-            add_generation_prompt=add_generation_prompt and not continue_final_message,
-            continue_final_message=continue_final_message,
-            **{**self.arguments, **changes},
-        )
-        return str(text)
+        try:
+            with limits():
+                text = self.template.apply_chat_template(
+                    [{"role": message.role, "content": message.content} for message in messages],
+                    chat_template=source,
+                    tokenize=False,
+                    add_generation_prompt=add_generation_prompt and not continue_final_message,
+                    continue_final_message=continue_final_message,
+                    **{**self.arguments, **changes},
+                )
+            return check_length(str(text))
+        except TemplateLimitError as error:
+            raise UserError(
+                f"the model's chat template does not come to an end: {error}; take a model with another template"
+            ) from error
+        except (TemplateError, ValueError, UserError):
+            raise
+        except Exception as error:  # code in a template may raise anything
+            raise TemplateError(f"{type(error).__name__}: {error}") from error
 
 
 def _rejected(error: Exception) -> UserError:
     return UserError(
-        f"the model's chat template does not take this conversation: {error}; "
+        f"the model's chat template does not take this conversation: {excerpt(error, 300)}; "
         "see whether --template-arg can change that, or take a model with another template"
     )
 

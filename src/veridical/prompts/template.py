@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from jinja2 import StrictUndefined, Template, nodes
+from jinja2 import StrictUndefined, Template, UndefinedError, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from veridical.errors import excerpt, listed
+from veridical.prompts.bounded import check_length, is_harmless, limits
 
 Role = Literal["system", "user", "assistant"]
 
@@ -56,18 +62,36 @@ _OTHER_TEMPLATES = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends
 
 
 @lru_cache(maxsize=256)
-def _compiled(source: str) -> Template:
-    """Raises whatever Jinja does, and ValueError for a template that needs another: there are none to be had."""
-    if next(_ENVIRONMENT.parse(source).find_all(_OTHER_TEMPLATES), None) is not None:
-        raise ValueError("a prompt's template cannot include, import or extend another")
-    return _ENVIRONMENT.from_string(source)
+def _compiled(source: str) -> tuple[Template, bool]:
+    """The template, and whether it has to be run with limits.
+
+    Raises whatever Jinja does, and ValueError for a template that needs another: there are none to be had.
+    """
+    with limits():
+        parsed = _ENVIRONMENT.parse(source)
+        if next(parsed.find_all(_OTHER_TEMPLATES), None) is not None:
+            raise ValueError("a prompt's template cannot include, import or extend another")
+        return _ENVIRONMENT.from_string(source), not is_harmless(parsed)
 
 
-def _reason(error: Exception) -> str:
+def _rendered(source: str, values: Mapping[str, Any]) -> str:
+    template, limited = _compiled(source)
+    with limits() if limited else nullcontext():
+        return check_length(template.render(values))
+
+
+def _reason(error: Exception, known: Iterable[str] = ()) -> str:
     """What a template did wrong. Code in a template may raise anything, and some of it says nothing."""
     if isinstance(error, RecursionError):
         return "nested too deeply"
-    return f"{error}" or type(error).__name__
+    if isinstance(error, UndefinedError) and (named := _UNDEFINED.fullmatch(str(error))):
+        nearest = get_close_matches(named[1], list(known), n=1, cutoff=0.5)
+        hint = f", did you mean {nearest[0]!r}?" if nearest else f"; there are {listed(known)}"
+        return f"there is no field {named[1]!r}{hint}"
+    return excerpt(error, 300) or type(error).__name__
+
+
+_UNDEFINED = re.compile(r"'(.{1,100})' is undefined")
 
 
 class Prompt(BaseModel):
@@ -118,9 +142,9 @@ class Prompt(BaseModel):
 
         def part(name: str) -> str:
             try:
-                text = _compiled(getattr(self, name)).render(values)
+                text = _rendered(getattr(self, name), values)
             except Exception as error:  # division by zero, text plus number, ...: as in `_templates_compile`
-                raise ValueError(f"prompt {self.name!r}, {name} part: {_reason(error)}") from error
+                raise ValueError(f"prompt {self.name!r}, {name} part: {_reason(error, values)}") from error
             if any("\ud800" <= letter <= "\udfff" for letter in text):
                 raise ValueError(f"prompt {self.name!r}, {name} part: it writes half of a character (a lone surrogate)")
             return text if self.plain else text.strip()

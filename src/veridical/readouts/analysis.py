@@ -55,7 +55,7 @@ class Effort:
 
 
 @dataclass
-class Found:
+class Gathered:
     """What an analysis gathers as it goes."""
 
     suite: str
@@ -109,7 +109,7 @@ def transferred(
 ) -> tuple[StoredReadout, dict[str, npt.NDArray[np.float64]]]:
     """A readout fitted on one suite and judged on another, with restricted inputs, baselines, nulls and controls."""
     task = TransferTask(fitted, judged)
-    found = Found(judged.suite.name, source.model, source.prompt, task.judged.items, task.fitted.names)
+    found = Gathered(judged.suite.name, source.model, source.prompt, task.judged.items, task.fitted.names)
     n_sets = len(task.judged.sets)
 
     def states(input: str, at: int) -> tuple[Floats, Floats]:
@@ -178,7 +178,7 @@ def cross(
 ) -> tuple[StoredReadout, dict[str, npt.NDArray[np.float64]]]:
     """A readout of one suite, each fold of whole sets answered by a fit without it; baselines on the same folds."""
     suite = rows.suite
-    found = Found(suite.name, source.model, source.prompt, rows.items, rows.names)
+    found = Gathered(suite.name, source.model, source.prompt, rows.items, rows.names)
     texts = rows.texts()
 
     def text(answerer: str) -> Features:

@@ -13,7 +13,7 @@ from veridical.validity.analysis import DRAWS, Analysis, analyse
 from veridical.validity.long_table import long_names
 from veridical.validity.models_file import with_models
 from veridical.validity.reading import read_raw
-from veridical.validity.roles import Roles, read_roles, with_flags
+from veridical.validity.roles import RoleFlags, Roles, read_roles, with_flags
 from veridical.validity.table_reading import table_of
 
 
@@ -44,28 +44,7 @@ def validity(
     models with families and sizes, written with suggestions where it is not there. Raises UserError where the table,
     the roles or that file are at fault.
     """
-    given = roles if isinstance(roles, Roles) else Roles() if roles is None else read_roles(Path(roles))
-    path = Path(scores)
-    study = read_study(path) if path.is_dir() else None
-    raw = study.raw if study else read_raw(path)
-    if models is not None:
-        if study:
-            raise UserError(f"--models: a study has its own, {path / MODELS}; put families and sizes right there")
-        raw = with_models(raw, model or given.model, Path(models))
-    shaped = with_flags(
-        given,
-        raw.frame.columns,
-        model=model,
-        benchmark_column=benchmark_column,
-        score_column=score_column,
-        split=split,
-        duplicates=duplicates,
-        missing=missing,
-    )
-    known = [*raw.frame.columns, *long_names(raw, shaped)]
-    chosen = with_flags(
-        shaped,
-        known,
+    flags = RoleFlags(
         model=model,
         family=family,
         size=size,
@@ -74,7 +53,22 @@ def validity(
         outcomes=outcomes,
         variants=variants,
         jointly=jointly,
+        benchmark_column=benchmark_column,
+        score_column=score_column,
+        split=split,
+        duplicates=duplicates,
+        missing=missing,
     )
+    given = roles if isinstance(roles, Roles) else Roles() if roles is None else read_roles(Path(roles))
+    path = Path(scores)
+    study = read_study(path) if path.is_dir() else None
+    raw = study.raw if study else read_raw(path)
+    if models is not None:
+        if study:
+            raise UserError(f"--models: a study has its own, {path / MODELS}; put families and sizes right there")
+        raw = with_models(raw, model or given.model, Path(models))
+    known = [*raw.frame.columns, *long_names(raw, with_flags(given, raw.frame.columns, flags.of_long_tables))]
+    chosen = with_flags(given, known, flags)
     if study is None:
         return analyse(table_of(raw, chosen), draws=draws, seed=seed)
     table = table_of(raw, study.roles(chosen))

@@ -9,10 +9,7 @@ written. What is read back is what was written: the content hash is the same.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -23,8 +20,8 @@ from pydantic import BaseModel, Field, ValidationError
 
 from veridical.errors import UserError, unknown
 from veridical.files.json_text import JSONContentError, kind, parse_json, place
-from veridical.files.targets import regular_target
 from veridical.files.text_file import read_text
+from veridical.files.writing import replace
 from veridical.items import Choice, Frozen, Grouping, Item, Member, Name, Suite
 from veridical.prompts.template import Prompt
 from veridical.unicode_text import composed
@@ -104,20 +101,7 @@ def write_suite(suite: Suite, path: Path) -> None:
 
     Raises UserError where the file cannot be written, and where the path exists and is not a regular file.
     """
-    path = regular_target(path)
-    text = "".join(json_line(record) for record in _records(suite))
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
-    try:
-        with temporary.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror or error}; choose another file") from error
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    replace(path, "".join(json_line(record) for record in _records(suite)).encode())
 
 
 # Writing

@@ -143,56 +143,70 @@ def _count(path: Path, name: str, text: str) -> int:
     return count
 
 
-def with_flags(
-    roles: Roles,
-    known: Sequence[str],
-    *,
-    model: str = "",
-    family: str = "",
-    size: str = "",
-    benchmarks: Sequence[str] = (),
-    controls: Sequence[str] = (),
-    outcomes: Sequence[str] = (),
-    variants: Sequence[str] = (),
-    jointly: Sequence[str] = (),
-    benchmark_column: str = "",
-    score_column: str = "",
-    split: Sequence[str] = (),
-    duplicates: str = "",
-    missing: Sequence[str] = (),
-) -> Roles:
+@dataclass(frozen=True, slots=True)
+class RoleFlags:
+    """What is given of roles in addition to a file, as the command line and `veridical.validity` take it.
+
+    A benchmark or outcome may be `COL:AXIS`, a variant is `REWORKED=ORIGINAL`, a set of predictors `[NAME=]A,B`.
+    """
+
+    model: str = ""
+    family: str = ""
+    size: str = ""
+    benchmarks: Sequence[str] = ()
+    controls: Sequence[str] = ()
+    outcomes: Sequence[str] = ()
+    variants: Sequence[str] = ()
+    jointly: Sequence[str] = ()
+    benchmark_column: str = ""
+    score_column: str = ""
+    split: Sequence[str] = ()
+    duplicates: str = ""
+    missing: Sequence[str] = ()
+
+    @property
+    def of_long_tables(self) -> RoleFlags:
+        """Those that say how a long table becomes a wide one, before its benchmarks have columns."""
+        return replace(self, family="", size="", benchmarks=(), controls=(), outcomes=(), variants=(), jointly=())
+
+
+def with_flags(roles: Roles, known: Sequence[str], flags: RoleFlags) -> Roles:
     """Roles with what flags say put over them. `COL:AXIS` gives an axis, unless a column has that very name."""
     axes, named = dict(roles.axes), []
-    for text in benchmarks:
+    for text in flags.benchmarks:
         name, axis = _split_axis(text, known)
         named.append(name)
         if axis:
             axes[name] = axis
-    predicted = [_split_axis(text, known) for text in outcomes]
-    for kind, given in (("--benchmark", named), ("--control", controls), ("--outcome", [n for n, _ in predicted])):
+    predicted = [_split_axis(text, known) for text in flags.outcomes]
+    for kind, given in (
+        ("--benchmark", named),
+        ("--control", flags.controls),
+        ("--outcome", [n for n, _ in predicted]),
+    ):
         for name, times in Counter(given).items():
             if times > 1:
                 raise UserError(f"{kind} {name!r} is given {times} times: name a column once")
-    reworked = [_variant(text, known) for text in variants]
+    reworked = [_variant(text, known) for text in flags.variants]
     for name, times in Counter(name for name, _ in reworked).items():
         if times > 1:
             raise UserError(f"--variant {name!r} has {times} originals: it is a reworked version of one")
     return replace(
         roles,
-        model=model or roles.model,
-        family=family or roles.family,
-        size=size or roles.size,
+        model=flags.model or roles.model,
+        family=flags.family or roles.family,
+        size=flags.size or roles.size,
         benchmarks=tuple(named) or roles.benchmarks,
-        controls=tuple(controls) or roles.controls,
+        controls=tuple(flags.controls) or roles.controls,
         outcomes=dict(predicted) or roles.outcomes,
         axes=axes,
         variants=dict(reworked) or roles.variants,
-        jointly=joint_of_flags(jointly, known) or roles.jointly,
-        benchmark=benchmark_column or roles.benchmark,
-        value=score_column or roles.value,
-        split=tuple(split) or roles.split,
-        duplicates=duplicates or roles.duplicates,
-        missing=tuple(missing) or roles.missing,
+        jointly=joint_of_flags(flags.jointly, known) or roles.jointly,
+        benchmark=flags.benchmark_column or roles.benchmark,
+        value=flags.score_column or roles.value,
+        split=tuple(flags.split) or roles.split,
+        duplicates=flags.duplicates or roles.duplicates,
+        missing=tuple(flags.missing) or roles.missing,
     )
 
 

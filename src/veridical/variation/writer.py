@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -16,18 +15,23 @@ from typing import IO, Self
 
 from veridical.errors import UserError
 from veridical.files.targets import regular_target
+from veridical.files.writing import hidden_sibling
 from veridical.items import Item, Suite
 from veridical.suites.files import Membership, header_record, item_record, json_line, usual_choices
 
 
+def _unwritable(path: Path, error: OSError) -> UserError:
+    return UserError(f"cannot write {path}: {error.strerror or error}; choose another file")
+
+
 def try_writing(path: Path) -> None:
     """Raise UserError where no file can be written at `path`: checked before the work rather than after it."""
-    trial = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.items")
+    trial = hidden_sibling(path)
     try:
         trial.open("x").close()
         trial.unlink()
     except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror or error}; choose another file") from error
+        raise _unwritable(path, error) from error
 
 
 class SuiteWriter:
@@ -43,7 +47,7 @@ class SuiteWriter:
         self._frame = frame
         self._groupings = list(groupings)
         self._usual = usual_choices(frame.labels)
-        self._stem = f".{path.name}.{uuid.uuid4().hex[:8]}"
+        self._stem = hidden_sibling(path).stem
         self._count = 0
 
     def __enter__(self) -> Self:
@@ -74,7 +78,7 @@ class SuiteWriter:
                 os.fsync(file.fileno())
             self._sibling("tmp").replace(self._path)
         except OSError as error:
-            raise UserError(f"cannot write {self._path}: {error.strerror or error}; choose another file") from error
+            raise _unwritable(self._path, error) from error
 
     def _sibling(self, part: str) -> Path:
         return self._path.with_name(f"{self._stem}.{part}")
@@ -83,4 +87,4 @@ class SuiteWriter:
         try:
             return self._sibling(part).open("x", encoding="utf-8", newline="\n")
         except OSError as error:
-            raise UserError(f"cannot write {self._path}: {error.strerror or error}; choose another file") from error
+            raise _unwritable(self._path, error) from error

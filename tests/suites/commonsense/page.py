@@ -50,8 +50,8 @@ def details() -> str:
 def _section(task: Task) -> str:
     lines = [f"### {task.name}", "", f"{task.title}. {task.citation}.", "", *_example(task), ""]
     if task.files.labels:
-        beside = task.files.labels.format(stem="NAME")
-        lines.append(f"- Labels: in the rows (`{task.files.label}`), or `{beside}` beside `NAME.jsonl`.")
+        labels = task.files.labels.format(stem="NAME")
+        lines.append(f"- Labels: in the rows (`{task.files.label}`), or `{labels}` next to `NAME.jsonl`.")
     if task.shuffle:
         lines.append("- Choices stand in an order that their texts decide: the published one gives the answer away.")
     if task.files.train:
@@ -64,12 +64,12 @@ def _section(task: Task) -> str:
         lines.append(f"- lm-eval: {task.differs}")
     else:
         lines.append("- lm-eval has no such task.")
-    lines += [f"- Ours: {text}" for text in task.ours]
+    lines += [f"- Decided here: {text}" for text in task.decisions]
     return "\n".join([*lines, ""])
 
 
 def _example(task: Task) -> list[str]:
-    """The first of our own small file's items as it is asked, with an arrow before each text that is scored."""
+    """The first item of the small file in `published/` as it is asked; an arrow stands before each scored text."""
     item, pairs = requests(benchmark(task, Copy(folder=PUBLISHED)).suite)[0]
     right = ["  (right)" if label in item.gold else "" for label in item.labels]
     contexts = {context for context, _ in pairs}

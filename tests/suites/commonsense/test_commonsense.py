@@ -3,7 +3,7 @@
 Whose row shapes the files in `published` copy: PIQA `valid.jsonl` with `valid-labels.lst` (yonatanbisk.com/piqa),
 HellaSwag `hellaswag_val.jsonl` (rowanz/hellaswag, data/), WinoGrande `dev.jsonl` of winogrande_1.1.zip, Social IQa
 `dev.jsonl` with `dev-labels.lst` of socialiqa-train-dev.zip. WinoWhat, PIQA-RUP and the lists of GoldenSwag and of
-the filtered Social IQa have columns that are ours where the papers are silent.
+the filtered Social IQa have columns that Veridical chose where the papers give none.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def test_a_row_at_fault_is_told_with_file_and_line(wrong: dict[str, Any], told: 
 def test_rows_without_labels_want_the_file_beside(tmp_path: Path) -> None:
     unlabelled = {name: GOOD[name] for name in ("goal", "sol1", "sol2")}
     copy = rows(tmp_path / "valid.jsonl", unlabelled, {**unlabelled, "goal": "fry tea"})
-    with pytest.raises(UserError, match=r"no field 'label', and there is no valid-labels.lst beside it"):
+    with pytest.raises(UserError, match=r"no field 'label', and there is no valid-labels.lst next to it"):
         benchmark(TASKS["piqa"], copy)
     (tmp_path / "valid-labels.lst").write_text("0\n")
     with pytest.raises(UserError, match=r"valid-labels.lst: 1 labels for 2 rows"):

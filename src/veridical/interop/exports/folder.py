@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
-from veridical.files.writing import check_path, make_folder, unwritable
+from veridical.files.writing import check_path, hidden_sibling, make_folder, unwritable
 from veridical.items import Factor, Item, Member, Suite
 
 
@@ -28,7 +27,7 @@ def new_folder(out: Path) -> Iterator[Path]:
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
         raise UserError(f"cannot write {out}: it exists already; name a new folder")
     made = make_folder(target.parent)
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.tmp")
+    temporary = hidden_sibling(target)
     try:
         temporary.mkdir()
         yield temporary

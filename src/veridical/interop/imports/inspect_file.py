@@ -13,6 +13,7 @@ from typing import Any
 
 from veridical.errors import UserError
 from veridical.files.pointers import check_pointer_file
+from veridical.files.sources import check_source
 from veridical.interop.imports.answer import held, listed
 from veridical.interop.imports.records import LARGEST, parse_document, read_document, source_of
 from veridical.runs.provenance import SourceFile
@@ -58,6 +59,7 @@ def read_log(path: Path) -> Log:
     """The log in a file. Raises UserError where it is not one, or where its archive is not safe to read."""
     if not path.exists():
         raise UserError(f"{path}: no such file or folder")
+    check_source(path)
     check_pointer_file(path)
     zipped = zipfile.is_zipfile(path)
     log = _archive(path) if zipped else _object(path)

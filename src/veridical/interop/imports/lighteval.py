@@ -18,6 +18,7 @@ from typing import Any
 import polars as pl
 
 from veridical.errors import UserError
+from veridical.files.binary_file import read_bytes
 from veridical.interop.imports.answer import Answer, as_text, flat_fields, held, letters, listed, number
 from veridical.interop.imports.folders import files_in
 from veridical.interop.imports.logged import LoggedModel, LoggedTask
@@ -133,7 +134,7 @@ def _task(file: Path, written: str, results: Record) -> LoggedTask:
 
 def _answers(task: LoggedTask, file: Path) -> Iterator[Answer]:
     try:
-        frame = pl.read_parquet(file.read_bytes())
+        frame = pl.read_parquet(read_bytes(file))
     except (OSError, pl.exceptions.PolarsError) as error:
         raise UserError(f"{file}: cannot be read as Parquet: {str(error).splitlines()[0]}") from error
     rows = list(frame.iter_rows(named=True))

@@ -189,6 +189,8 @@ def _opened(path: Path) -> BinaryIO:
     try:
         if path.is_dir():
             raise UserError(f"{path} is a folder where a file is expected")
+        if path.exists() and not path.is_file():
+            raise UserError(f"{path} is a pipe or a device where a file is expected; save what it gives to a file")
         check_pointer_file(path)
         return path.open("rb")
     except OSError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import uuid
 from pathlib import Path
 from types import TracebackType
 
@@ -11,7 +10,7 @@ import polars as pl
 
 from veridical.errors import UserError
 from veridical.files.parquet_parts import add_part, parquet_bytes
-from veridical.files.writing import make_folder, replace, unwritable
+from veridical.files.writing import hidden_sibling, make_folder, replace, unwritable
 from veridical.items import Suite
 from veridical.runs.imported import SCORES, SCORES_NAME
 from veridical.runs.store import ITEMS_NAME
@@ -31,7 +30,7 @@ class RunWriter:
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
             raise UserError(f"{path} exists already: an import goes into a new folder; choose another --out")
         self.path = path
-        self.folder = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
+        self.folder = hidden_sibling(path)
         self._items: list[Path] = []
         self._heads: list[tuple[str, str]] = []
         self._scores: list[pl.DataFrame] = []

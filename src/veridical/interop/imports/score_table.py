@@ -20,7 +20,8 @@ from veridical.files.targets import keep_apart
 from veridical.files.writing import check_path, make_folder, replace
 from veridical.interop.imports.answer import as_text, held, listed
 from veridical.interop.imports.folders import files_in
-from veridical.interop.imports.lm_eval.logs import Evaluation, Results
+from veridical.interop.imports.lm_eval.logs import Evaluation
+from veridical.interop.imports.lm_eval.results_file import ResultsFile
 from veridical.interop.imports.records import Record, read_document
 
 NOT_FINITE = "a score that is not a finite number"
@@ -140,7 +141,7 @@ def _is_lm_eval(document: Record) -> bool:
 
 
 def _lm_eval(document: Record, file: Path) -> Iterator[Score]:
-    results = Results(file, document)
+    results = ResultsFile(file, document)
     model = Evaluation(results, {}, file).model
     shots, counted, better = (held(document.get(name)) for name in ("n-shot", "n-samples", "higher_is_better"))
     configured = _count(held(document.get("config")).get("num_fewshot"))

@@ -208,7 +208,7 @@ def _reason(tally: Tally) -> str:
     return "the harness's own score of each answer, taken as it is"
 
 
-def told_differing(metrics: Iterable[Metric]) -> Iterator[str]:
+def differing_remarks(metrics: Iterable[Metric]) -> Iterator[str]:
     """Lines on metrics that come out otherwise than the harness has them, which is a reason to look before trusting."""
     for one in metrics:
         if one.differing:

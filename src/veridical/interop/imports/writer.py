@@ -19,7 +19,7 @@ from veridical.interop.imports.grading import Grading, choose
 from veridical.interop.imports.logged import LoggedTask
 from veridical.interop.imports.notices import Counts, notices
 from veridical.interop.imports.run_writer import PART, RunWriter
-from veridical.interop.imports.tally import Tallies, told_differing
+from veridical.interop.imports.tally import Tallies, differing_remarks
 from veridical.items import FULL, Item, Mode, Suite, digest
 from veridical.prompts.template import Prompt
 from veridical.runs.imported import CORRECT, IMPORTED_REQUESTS, IMPORTED_RESPONSES, INCORRECT, SCORES
@@ -216,7 +216,7 @@ class TaskWriter:
             records=self.records,
             judged_by=judged_by,
             metrics=metrics,
-            lacks=(*logged.lacks, *told_differing(metrics)),
+            lacks=(*logged.lacks, *differing_remarks(metrics)),
             skipped=dict(logged.skipped),
             fields=tuple(self._fields),
             readings=self.tallies.readings(grading.readings) if graded and grading else (),

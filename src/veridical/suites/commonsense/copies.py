@@ -14,7 +14,7 @@ from veridical.loggers import errors_alone
 from veridical.suites.commonsense.row import LONGEST_NAME, Row, shortened
 from veridical.suites.commonsense.rows import FORMATS, read_rows, read_values, rows_of, with_values
 from veridical.suites.commonsense.saved import Saved, saved_files
-from veridical.suites.commonsense.task import Beside, Files, Hub, Listed, Task
+from veridical.suites.commonsense.task import Files, Hub, Listed, Originals, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ def asked_rows(task: Task, copy: Copy, notes: list[str] | None = None) -> list[R
     Raises UserError where they are not to be had.
     """
     rows = _published(task, copy, [] if notes is None else notes)
-    beside = task.files.beside
-    return rows if beside is None else _with_originals(rows, beside, copy)
+    originals = task.files.originals
+    return rows if originals is None else _with_originals(rows, originals, copy)
 
 
 def _published(task: Task, copy: Copy, notes: list[str]) -> list[Row]:
@@ -99,16 +99,16 @@ def _saved_rows(task: Task, saved: Sequence[Saved], notes: list[str]) -> list[Ro
 
 
 def read_labelled(path: Path, files: Files, notes: list[str] | None = None) -> list[Row]:
-    """A file's rows with their labels, from the file beside it where the rows have none."""
+    """A file's rows with their labels, from the file next to it where the rows have none."""
     rows = read_rows(path, notes)
     if files.label_too:
         rows = [_renamed(row, files.label_too, files.label) for row in rows]
     if not files.labels or any(files.label in row.values for row in rows):
         return rows
-    beside = path.with_name(files.labels.format(stem=plain_name(path).stem))
-    if not beside.is_file():
-        raise UserError(f"{path}: its rows have no field {files.label!r}, and there is no {beside.name} beside it")
-    return with_values(rows, beside, files.label)
+    labels = path.with_name(files.labels.format(stem=plain_name(path).stem))
+    if not labels.is_file():
+        raise UserError(f"{path}: its rows have no field {files.label!r}, and there is no {labels.name} next to it")
+    return with_values(rows, labels, files.label)
 
 
 def _renamed(row: Row, name: str, to: str) -> Row:
@@ -138,20 +138,20 @@ def _listed(path: Path, listed: Listed, copy: Copy) -> list[Row]:
     return [row for name, row in named.items() if name in wanted]
 
 
-def _with_originals(rows: Sequence[Row], beside: Beside, copy: Copy) -> list[Row]:
-    if all(map(beside.unless, rows)):
+def _with_originals(rows: Sequence[Row], reworked: Originals, copy: Copy) -> list[Row]:
+    if all(map(reworked.unless, rows)):
         return list(rows)
     folder = copy.file.parent if copy.file else copy.folder
-    originals = asked_rows(beside.of, Copy(folder=folder))
+    originals = asked_rows(reworked.of, Copy(folder=folder))
     found = []
     for row in rows:
-        if beside.unless(row):
+        if reworked.unless(row):
             found.append(row)
             continue
-        number = row.whole(beside.by)
+        number = row.whole(reworked.by)
         if not 0 <= number < len(originals):
             row.fail(
-                f"{number} is the number of no row of {originals[0].source}, which has {len(originals)}", beside.by
+                f"{number} is the number of no row of {originals[0].source}, which has {len(originals)}", reworked.by
             )
         original = originals[number]
         found.append(row.having(**{f"original.{name}": value for name, value in original.values.items()}))

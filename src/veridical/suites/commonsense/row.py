@@ -36,7 +36,7 @@ class RowError(UserError):
 
 
 def is_blank(value: Any) -> bool:
-    """Whether a value says nothing: null, NaN (an empty cell of a table of numbers), or white space alone."""
+    """Whether a value is blank: null, NaN (an empty cell of a table of numbers), or white space alone."""
     if isinstance(value, str):
         return not value or value.isspace()
     return value is None or (isinstance(value, float) and value != value)
@@ -45,20 +45,20 @@ def is_blank(value: Any) -> bool:
 @dataclass(frozen=True, slots=True)
 class Row:
     """A row's values by field. `source` is the file (or the hub's name), `place` where the row is in it (`line 3`),
-    `number` how many rows stand before it. `beside` says of a field that comes from another file where it is there."""
+    `number` how many rows stand before it. `origins` says of a field that comes from another file where it is there."""
 
     values: Mapping[str, Any]
     source: str
     place: str
     number: int = 0
-    beside: Mapping[str, str] = field(default_factory=dict)
+    origins: Mapping[str, str] = field(default_factory=dict)
 
     def fail(self, message: str, field: str = "", *, reason: str = "", lacking: bool = False) -> NoReturn:
         """Raise RowError for this row, or for its line in the file that the field comes from."""
         named = f", field {field!r}" if field else ""
         message = shortened(message)  # what stands in the cell may be a whole text
         reason = reason or (f"{field} is not as it should be" if field else "not as it should be")
-        where = self.beside.get(field) or f"{self.source}, {self.place}{named}"
+        where = self.origins.get(field) or f"{self.source}, {self.place}{named}"
         raise RowError(f"{where}: {message}", reason, lacking=lacking)
 
     def has(self, field: str) -> bool:

@@ -69,7 +69,7 @@ def with_values(rows: Sequence[Row], path: Path, field: str) -> list[Row]:
     if "" in values:
         raise UserError(f"{path}, line {values.index('') + 1}: the label is blank")
     return [
-        replace(row.having(**{field: value}), beside={**row.beside, field: f"{path}, line {number}"})
+        replace(row.having(**{field: value}), origins={**row.origins, field: f"{path}, line {number}"})
         for number, (row, value) in enumerate(zip(rows, values, strict=True), 1)
     ]
 

@@ -46,7 +46,7 @@ class Files:
     `names` (and `train`, for examples) are file names or patterns, the first that is there being read, or, with
     `every`, all of them. They are looked for in subfolders called like the task or like one of `folders` (also where
     the one is in the other, and in a folder `data` of each, as the hub's repositories have it), then in the folder
-    itself; a file called like the task (`piqa.jsonl`) goes before them all. `labels` is the file of labels beside a
+    itself; a file called like the task (`piqa.jsonl`) goes before them all. `labels` is the file of labels next to a
     file whose rows have no field `label`, `{stem}` being that file's name without its ending; `label_too` is what some
     published version calls that field.
     """
@@ -60,7 +60,7 @@ class Files:
     label_too: str = ""
     hub: Hub | None = None
     listed: Listed | None = None
-    beside: Beside | None = None
+    originals: Originals | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class Originals:
     """Rows that rework another benchmark's: each gets that row's fields, under `original.FIELD`.
 
     The row's own field `by` is the number (from 0) of the row that it reworks. A row for which `unless` holds has its
@@ -117,8 +117,8 @@ class Task:
 
     `training` is the benchmark whose rows its training split has, where they are not its own.
 
-    `lm_eval` is its name in lm-eval, empty where it has none; `differs` says how what we ask differs from what is asked
-    there, empty where nothing does. `ours` lists the choices that are ours because the source is silent.
+    `lm_eval` is its name in lm-eval, empty where it has none; `differs` says how what is asked here differs from what
+    is asked there, empty where nothing does. `decisions` lists what Veridical decides where the source is silent.
     """
 
     name: str
@@ -147,7 +147,7 @@ class Task:
     training: Task | None = None
     lm_eval: str = ""
     differs: str = ""
-    ours: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
 
 
 def text(cell: Cell, row: Row) -> str:

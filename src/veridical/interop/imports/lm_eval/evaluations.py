@@ -7,7 +7,8 @@ from itertools import chain
 from pathlib import Path
 
 from veridical.interop.imports.answer import Answer, as_text, held
-from veridical.interop.imports.lm_eval.logs import NAMELESS, Evaluation, Results, find_evaluations
+from veridical.interop.imports.lm_eval.logs import NAMELESS, Evaluation, find_evaluations
+from veridical.interop.imports.lm_eval.results_file import ResultsFile
 from veridical.interop.imports.lm_eval.samples import UNFILTERED, SampleReader
 from veridical.interop.imports.lm_eval.write_out import WriteOutReader, is_write_out
 from veridical.interop.imports.logged import LoggedModel, LoggedTask, Reported
@@ -87,12 +88,12 @@ def _task(evaluation: Evaluation, name: str, records: RecordFile) -> LoggedTask:
     return task
 
 
-def _shots(results: Results | None, task: str) -> int:
+def _shots(results: ResultsFile | None, task: str) -> int:
     value = held(results.document.get("n-shot")).get(task) if results else None
     return value if isinstance(value, int) else 0
 
 
-def _reported(results: Results, task: str) -> list[Reported]:
+def _reported(results: ResultsFile, task: str) -> list[Reported]:
     return [
         (metric, UNFILTERED if reading == "none" else reading, value)
         for metric, reading in results.metrics(task)
@@ -100,7 +101,7 @@ def _reported(results: Results, task: str) -> list[Reported]:
     ]
 
 
-def _stderr(results: Results, task: str) -> dict[tuple[str, str], float]:
+def _stderr(results: ResultsFile, task: str) -> dict[tuple[str, str], float]:
     found = {
         (metric, UNFILTERED if reading == "none" else reading): results.metric(task, f"{metric}_stderr", reading)
         for metric, reading in results.metrics(task)
@@ -108,7 +109,7 @@ def _stderr(results: Results, task: str) -> dict[tuple[str, str], float]:
     return {key: value for key, value in found.items() if value is not None}
 
 
-def _answers(task: LoggedTask, records: RecordFile, results: Results | None) -> Iterator[Answer]:
+def _answers(task: LoggedTask, records: RecordFile, results: ResultsFile | None) -> Iterator[Answer]:
     stream = iter(records)
     first = next(stream, None)
     if first is not None:

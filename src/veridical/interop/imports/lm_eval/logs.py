@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
-from veridical.interop.imports.answer import as_number, as_text, held, listed
+from veridical.interop.imports.answer import held
 from veridical.interop.imports.folders import files_in
+from veridical.interop.imports.lm_eval.results_file import ResultsFile
 from veridical.interop.imports.records import NOT_JSON, RecordFile, read_document
 from veridical.runs.provenance import LeftOut
 
@@ -24,77 +25,14 @@ _DATE = r"\d{4}-\d{2}-\d{2}T\d{2}[-:]\d{2}[-:]\d{2}(?:\.\d+)?"
 _RESULTS = re.compile(rf"(?P<prefix>.*?)results_(?P<date>{_DATE})\.json")
 _SAMPLES = re.compile(rf"(?P<prefix>.*?)samples_(?P<task>.+)_(?P<date>{_DATE})\.jsonl?")
 _WRITE_OUT = re.compile(r"(?P<task>.+)_write_out_info\.json")
-_NO_METRICS = ("sample_len", "sample_count")
 NAMELESS = "model not named in the log"
-
-
-@dataclass(frozen=True, slots=True)
-class Results:
-    """A results file: what the harness reported."""
-
-    path: Path
-    document: Mapping[str, Any]
-
-    @property
-    def reported(self) -> Mapping[str, Mapping[str, Any]]:
-        """The numbers that the harness reported, by task."""
-        return held(self.document.get("results"))
-
-    def config(self, task: str) -> Mapping[str, Any]:
-        """The configuration of a task, empty where the file has none."""
-        return held(held(self.document.get("configs")).get(task))
-
-    def version(self, task: str) -> str:
-        """The version of a task, empty where it is not given."""
-        found = held(self.document.get("versions")).get(task)
-        return "" if found in (None, "Yaml", "N/A") else str(found)  # 0.4.0 gives the kind of file
-
-    def metric(self, task: str, metric: str, reading: str) -> float | None:
-        """The number reported for a metric: `acc,none`, and `acc` in 0.3."""
-        own = held(self.reported.get(task))
-        value = own.get(f"{metric},{reading}", own.get(metric) if reading == "none" else None)
-        return None if isinstance(value, bool) else as_number(value)
-
-    def metrics(self, task: str) -> list[tuple[str, str]]:
-        """The metrics reported for a task, each with its filter."""
-        own = held(self.reported.get(task))
-        named = (key.partition(",") for key, value in own.items() if isinstance(value, int | float))
-        return [
-            (metric, reading or "none")
-            for metric, _, reading in named
-            if not metric.endswith("_stderr") and metric not in _NO_METRICS
-        ]
-
-    def higher_is_better(self, task: str) -> dict[str, bool]:
-        """Which way is better, by metric, where the document says it."""
-        listed_metrics = map(held, listed(self.config(task).get("metric_list")))
-        given = {str(one.get("metric")): one.get("higher_is_better") for one in listed_metrics}
-        given |= held(held(self.document.get("higher_is_better")).get(task))
-        return {metric: way for metric, way in given.items() if isinstance(way, bool)}
-
-    def aggregated(self, task: str) -> dict[str, str]:
-        """How the number of a metric is made of the scores of single answers, where the document says it."""
-        listed_metrics = map(held, listed(self.config(task).get("metric_list")))
-        return {str(one.get("metric")): as_text(one["aggregation"]) for one in listed_metrics if one.get("aggregation")}
-
-    def expected(self, task: str) -> int | None:
-        """How many documents were asked."""
-        found = held(held(self.document.get("n-samples")).get(task)).get("effective")
-        return found if isinstance(found, int) and not isinstance(found, bool) and found >= 0 else None
-
-    @property
-    def tasks(self) -> list[str]:
-        """The tasks with numbers that are their own, and not those of a group."""
-        groups = {*held(self.document.get("groups"))}
-        groups |= {name for name, of in held(self.document.get("group_subtasks")).items() if of}
-        return [task for task in self.reported if task not in groups]
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """One call of the harness: where its numbers are, and its samples by task."""
 
-    results: Results | None
+    results: ResultsFile | None
     samples: Mapping[str, RecordFile]
     where: Path
     named: str = ""
@@ -127,7 +65,7 @@ def _pretrained(arguments: object) -> str | None:
 
 @dataclass
 class _Group:
-    results: list[Results] = field(default_factory=list)
+    results: list[ResultsFile] = field(default_factory=list)
     samples: dict[str, RecordFile] = field(default_factory=dict)
     named: str = ""
     broken: str = ""
@@ -178,7 +116,7 @@ def _left_out(path: Path, groups: Iterable[_Group]) -> list[LeftOut]:
     return left_out
 
 
-def _without_samples(path: Path, results: Sequence[Results]) -> str:
+def _without_samples(path: Path, results: Sequence[ResultsFile]) -> str:
     tasks = list(dict.fromkeys(task for one in results for task in one.reported))
     shown = ", ".join(tasks[:4]) + (f" and {len(tasks) - 4} more" if len(tasks) > 4 else "")
     return (
@@ -229,7 +167,7 @@ def _grouped(files: Sequence[Path], only: Path | None) -> dict[tuple[str, ...], 
             except UserError as error:
                 group.broken = str(error)
                 continue  # its samples can be judged without it
-            group.results.append(Results(file, document))
+            group.results.append(ResultsFile(file, document))
             group.samples = {**_embedded(document), **group.samples}
         else:
             undated.append(file)
@@ -244,7 +182,7 @@ def _model_in_names(file: Path, prefix: str) -> str:
 
 def _undated(folder: Path, files: Sequence[Path], *, asked_for: bool) -> dict[tuple[str, ...], _Group]:
     """Files of versions that put no date into names: results by their content, samples by what they are called."""
-    results: list[Results] = []
+    results: list[ResultsFile] = []
     records: list[Path] = []
     for file in files:
         if _is_samples(file):
@@ -257,7 +195,7 @@ def _undated(folder: Path, files: Sequence[Path], *, asked_for: bool) -> dict[tu
                 raise
             continue  # some other JSON that lies there
         if isinstance(document.get("results"), dict):
-            results.append(Results(file, document))
+            results.append(ResultsFile(file, document))
     if not results and not records:
         return {}
     if len(results) > 1:
@@ -295,7 +233,7 @@ class _Held(RecordFile):
                 self.skipped[NOT_JSON] += 1
 
 
-def _named(files: Sequence[Path], results: Results | None) -> dict[str, RecordFile]:
+def _named(files: Sequence[Path], results: ResultsFile | None) -> dict[str, RecordFile]:
     tasks = sorted(results.reported if results else (), key=len, reverse=True)
     found: dict[str, RecordFile] = {}
     for file in files:

@@ -110,7 +110,7 @@ BLIMP = Task(
     sets=(Sets(name="pair", set=_pair), Sets(name="paradigm", set="UID")),
     normalisation="sum",
     lm_eval="blimp",
-    ours=(
+    decisions=(
         "A pair is one item with its two sentences as choices: to be right on the item is to be right on the pair.",
         "Which of A and B is the acceptable sentence their texts decide; the file has it first always.",
     ),

@@ -91,7 +91,7 @@ CEI = Task(
     id=lambda row: f"{_subtype(row)} {row.text('id')}",
     factors={"subtype": _subtype, "agreement": agreement},
     normalisation="sum",
-    ours=(
+    decisions=(
         "The words of the prompt, and the eight names as they are for choices.",
         "Where all three annotators differ (agreement: split) gold is the published adjudication; under the gold "
         "system `majority` such a scenario has no gold and is not judged.",

@@ -93,7 +93,7 @@ FALSE_BELIEFS = Task(
     sets=(Sets(name="belief", set=_pair, role=belief, cluster=_story), Sets(name="story", set=_story)),
     normalisation="sum",
     aside=_aside,
-    ours=(
+    decisions=(
         "That the task is this file: the study (arXiv 2608.03340) names Jones et al. (2024), not a file.",
         "A set is a story in one wording with the two beliefs, whose answers must differ; intervals resample stories.",
         "A blank answer is filled from the condition: who did not see the move takes the thing to be where it was.",

@@ -69,7 +69,7 @@ GPQA_DIAMOND = Task(
         "The order of the choices: lm-eval shuffles them at random, differently at every start; here their texts "
         "decide. Given the same order the requests are equal."
     ),
-    ours=("The order of the choices, which their texts decide.",),
+    decisions=("The order of the choices, which their texts decide.",),
 )
 
 TASKS = (GPQA_DIAMOND,)

@@ -49,7 +49,7 @@ HELLASWAG = Task(
     id="ind",
     sets=(Sets(name="item", cluster="source_id"),),
     lm_eval="hellaswag",
-    ours=(
+    decisions=(
         "Items from one video or article (`source_id`) are one cluster of the intervals. A row with an ending of which "
         "cleaning leaves nothing is left aside.",
     ),
@@ -70,7 +70,9 @@ GOLDENSWAG = replace(
         listed=Listed(HELLASWAG, ("goldenswag*.txt", "goldenswag*ids*.json"), by="ind"),
     ),
     lm_eval="",
-    ours=("As HellaSwag. A copy is the published rows, or a list of HellaSwag's `ind` beside HellaSwag's own file.",),
+    decisions=(
+        "As HellaSwag. A copy is the published rows, or a list of HellaSwag's `ind` next to HellaSwag's own file.",
+    ),
 )
 
 TASKS = (HELLASWAG, GOLDENSWAG)

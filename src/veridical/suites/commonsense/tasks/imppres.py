@@ -135,7 +135,7 @@ IMPLICATURE = Task(
     sets=(Sets(name="paradigm", set="paradigm"),),
     normalisation="sum",
     prepare=with_paradigms,
-    ours=(
+    decisions=(
         "The words of the prompt, and true, neither and false for entailment, neutral and contradiction.",
         "Gold is the pragmatic reading, as the task stands for pragmatics; both readings are judged as gold systems.",
         "Target and control items are asked alike; accuracy is given by item_type.",
@@ -168,7 +168,7 @@ PRESUPPOSITION = Task(
     },
     sets=(Sets(name="paradigm", set=lambda row: f"{row.maybe('UID')} {row.maybe('paradigmID')}".strip()),),
     normalisation="sum",
-    ours=(
+    decisions=(
         "The words of the prompt, and true, neither and false for entailment, neutral and contradiction.",
         "Target and control items are asked alike; accuracy is given by item_type.",
     ),

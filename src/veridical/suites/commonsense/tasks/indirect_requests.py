@@ -62,7 +62,7 @@ INDIRECT_REQUESTS = Task(
     sets=(Sets(name="knowledge", set=_pair, role=_knows, cluster=_scenario), Sets(name="scenario", set=_scenario)),
     normalisation="sum",
     aside=_aside,
-    ours=(
+    decisions=(
         "That the task is this file: the study (arXiv 2608.03340) names Jones et al. (2024), not a file.",
         "Of the file's 64 rows 23 are asked. The 40 of the scenarios 7 to 16 have no utterance, so nothing in them "
         "could be a request; the code of EPITOME leaves them out too. Of the other 24 two have the same text "

@@ -167,7 +167,7 @@ MMLU_REDUX = Task(
         "lm-eval has MMLU-Redux as text to be generated only. The requests here are those of its `mmlu` tasks (by "
         "log-likelihood, without examples), over the questions of MMLU-Redux."
     ),
-    ours=(
+    decisions=(
         "Version 2.0, of all 57 subjects.",
         "Only questions of error type `ok` are asked, as in lm-eval's generative version: the corrected answers of "
         "the others are free text, and some have none.",

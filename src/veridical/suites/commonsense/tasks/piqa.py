@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from veridical.suites.commonsense.row import Row
-from veridical.suites.commonsense.task import Beside, Files, Hub, Sets, Task, columns, numbered
+from veridical.suites.commonsense.task import Files, Hub, Originals, Sets, Task, columns, numbered
 
 PIQA = Task(
     name="piqa",
@@ -27,7 +27,7 @@ PIQA = Task(
     gold=numbered("label"),
     sets=(Sets(name="item", cluster="goal"),),
     lm_eval="piqa",
-    ours=("Items with one goal are one cluster of the intervals.",),
+    decisions=("Items with one goal are one cluster of the intervals.",),
 )
 
 LEVELS = {
@@ -59,7 +59,7 @@ PERTURBED = {
 
 
 def holds_original(row: Row) -> bool:
-    """Whether a row is RUPBench's: an original with its perturbations beside it, not one perturbed item."""
+    """Whether a row is RUPBench's: an original with its perturbations, not one perturbed item."""
     return not PERTURBED.keys().isdisjoint(row.values)
 
 
@@ -105,7 +105,7 @@ PIQA_RUP = replace(
     unpack=perturbed,
     training=PIQA,
     lm_eval="",
-    ours=(
+    decisions=(
         "Prompt, choices and labels are PIQA's; the goal is the perturbed one. A set is an original's perturbations.",
         "Some perturbations leave a goal as it was (clefts of fragments): they are asked as published.",
         "A file with PIQA's columns and `id`, the number (from 0) of the row of PIQA's validation set that is "
@@ -130,12 +130,12 @@ PIQA_PAIRS = replace(
     PIQA_RUP,
     name="piqa-pairs",
     title="PIQA and PIQA-RUP together: an item and what it was reworked into",
-    files=replace(PIQA_RUP.files, beside=Beside(PIQA, by="id", unless=holds_original)),
+    files=replace(PIQA_RUP.files, originals=Originals(PIQA, by="id", unless=holds_original)),
     unpack=both,
     factors={"version": "version", **PIQA_RUP.factors},
     sets=(Sets(name="pair", set="id", role=lambda row: _perturbation(row) or row.text("version")),),
-    ours=(
-        *PIQA_RUP.ours,
+    decisions=(
+        *PIQA_RUP.decisions,
         "A set is an original and what it was reworked into (nine items, of RUPBench's file); accuracy is given by "
         "`version` too.",
     ),

@@ -59,7 +59,7 @@ SARC7 = Task(
     id="id",
     factors={"show": lambda row: row.maybe("show"), "marked": _marked},
     normalisation="char",
-    ours=(
+    decisions=(
         "The words of the prompt, and the eight names as choices, normalised by their length, which differs.",
         "Gold is `label`; where it disagrees with MUStARD's `sarcasm` (factor `marked`), `label` holds.",
     ),

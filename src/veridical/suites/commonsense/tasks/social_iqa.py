@@ -36,7 +36,7 @@ SOCIAL_IQA = Task(
     gold=answer,
     sets=(Sets(name="item", cluster="context"),),
     lm_eval="social_iqa",
-    ours=("Questions about one situation (`context`) are one cluster of the intervals.",),
+    decisions=("Questions about one situation (`context`) are one cluster of the intervals.",),
 )
 
 SOCIAL_IQA_FILTERED = replace(
@@ -53,9 +53,9 @@ SOCIAL_IQA_FILTERED = replace(
         listed=Listed(SOCIAL_IQA, ("social-iqa-filtered*.txt", "social_iqa_filtered*.txt", "siqa_filtered*.txt")),
     ),
     lm_eval="",
-    ours=(
+    decisions=(
         "As Social IQa. A copy is rows in Social IQa's format, or a list of the numbers (from 0) of the rows of "
-        "Social IQa's validation file that are kept, beside that file.",
+        "Social IQa's validation file that are kept, next to that file.",
     ),
 )
 

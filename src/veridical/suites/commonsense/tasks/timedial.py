@@ -56,7 +56,7 @@ TIMEDIAL = Task(
         "lm-eval's task is over BIG-bench's rewriting of the data, with its own question; the requests here are over "
         "the published file."
     ),
-    ours=(
+    decisions=(
         "The words of the prompt; spans normalised by their length in characters, in an order that their texts decide.",
         "Accuracy counts an answer that is either of the right two (a uniform guess scores 1/2); "
         "`two_best_accuracy` is the paper's, both right ones above both wrong ones (1/6).",

@@ -74,7 +74,7 @@ TRIP = Task(
     normalisation="sum",
     aside=_aside,
     unpack=_stories,
-    ours=(
+    decisions=(
         "The two test files are asked, of cloze and of order.",
         "Each story is asked about by itself, and a set is the published pair: both stories must be judged right. The "
         "paper's own question, which of the two is plausible, is `forced_choice`.",

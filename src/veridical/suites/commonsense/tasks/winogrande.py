@@ -64,7 +64,7 @@ WINOGRANDE = Task(
     sets=(Sets(name="twins", set=twins),),
     normalisation="sum",
     lm_eval="winogrande",
-    ours=(
+    decisions=(
         "Twin sentences (one `qID` but for its last number) are a set. Both fillings have the same text scored, so "
         "no normalisation can change an answer.",
     ),
@@ -118,7 +118,7 @@ WINOWHAT = replace(
     factors={"category": lambda row: ", ".join(categories(row)), **{name: tagged(name) for name in CATEGORIES}},
     normalisation="char",
     lm_eval="",
-    ours=(
+    decisions=(
         "The paraphrase is in the column `paraphrased_sentence`, the original in `sentence`. Paraphrases end in their "
         "blank where they can, so the option is scored together with what follows it.",
         "A row may have several of the five categories: accuracy is given by each (`physical: yes`), and by those that "
@@ -142,8 +142,8 @@ WINOWHAT_PAIRS = replace(
     unpack=both,
     factors={"version": "version", **WINOWHAT.factors},
     sets=(Sets(name="pair", set=lambda row: row.place, role="version"),),
-    ours=(
-        *WINOWHAT.ours,
+    decisions=(
+        *WINOWHAT.decisions,
         "A set is an original and its paraphrase, both scored as WinoWhat is; accuracy is given by `version` too.",
     ),
 )

@@ -1,0 +1,48 @@
+"""Which files are read: regular ones up to a stated size. A pipe would wait for ever, and a device has no end."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+from veridical.errors import UserError, excerpt
+
+LARGEST = 2 << 30
+"""Bytes of a file that is read, and of what it holds decompressed."""
+KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def unreadable(path: Path, error: OSError | ValueError) -> UserError:
+    """The one line for a file of the user's that cannot be read."""
+    if isinstance(error, FileNotFoundError):
+        return UserError(f"{excerpt(path)}: no such file; check the path")
+    if isinstance(error, IsADirectoryError):
+        return UserError(f"{excerpt(path)}: a folder, not a file; give a file in it")
+    return UserError(f"{excerpt(path)}: cannot be read: {getattr(error, 'strerror', None) or error}")
+
+
+def check_source(path: Path) -> None:
+    """Raise UserError where a path leads to no file, to a folder, a pipe or a device, or to more than `LARGEST` bytes.
+
+    To be called before a file is opened: to open a pipe waits until somebody writes to it.
+    """
+    try:
+        found = path.stat()
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from error
+    if stat.S_ISDIR(found.st_mode):
+        raise UserError(f"{excerpt(path)}: a folder, not a file; give a file in it")
+    if not stat.S_ISREG(found.st_mode):
+        kind = KINDS.get(stat.S_IFMT(found.st_mode), "no regular file")
+        raise UserError(f"{excerpt(path)}: {kind}, not a file; save what it gives to a file, and name that")
+    if found.st_size > LARGEST:
+        size = f"{found.st_size / (1 << 30):,.1f} GiB"
+        raise UserError(
+            f"{excerpt(path)}: {size}, and files up to {LARGEST >> 30} GiB are read; divide it, or take a part of it"
+        )
