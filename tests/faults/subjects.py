@@ -72,7 +72,9 @@ def _scores() -> tuple[list[str], np.ndarray]:
 def _wide(folder: Path) -> None:
     models, values = _scores()
     lines = ["model,family,size,a,b,needed"]
-    lines += [f"{m},f{n // 4},{1 + n % 5},{x},{y},{z}" for n, (m, (x, y, z)) in enumerate(zip(models, values, strict=True))]
+    lines += [
+        f"{m},f{n // 4},{1 + n % 5},{x},{y},{z}" for n, (m, (x, y, z)) in enumerate(zip(models, values, strict=True))
+    ]
     (folder / "scores.csv").write_text("\n".join(lines) + "\n")
 
 
@@ -80,7 +82,9 @@ def _long(folder: Path) -> None:
     models, values = _scores()
     lines = ["model,family,size,benchmark,score"]
     for n, (model, row) in enumerate(zip(models, values, strict=True)):
-        lines += [f"{model},f{n // 4},{1 + n % 5},{name},{v}" for name, v in zip(("a", "b", "needed"), row, strict=True)]
+        lines += [
+            f"{model},f{n // 4},{1 + n % 5},{name},{v}" for name, v in zip(("a", "b", "needed"), row, strict=True)
+        ]
     (folder / "scores.csv").write_text("\n".join(lines) + "\n")
 
 
@@ -185,14 +189,24 @@ _STATES = StatesKey("toy", "rule", "full")
 
 def _hidden(folder: Path) -> None:
     _run(folder)
-    write_hidden(next((folder / "study").glob("hf*")), _STATES, Hidden(("a", "b"), (0, 1), np.ones((2, 2, 3), np.float32)))
+    write_hidden(
+        next((folder / "study").glob("hf*")), _STATES, Hidden(("a", "b"), (0, 1), np.ones((2, 2, 3), np.float32))
+    )
 
 
 def _nulls(folder: Path) -> None:
     _run(folder)
     run = open_run(next((folder / "study").glob("hf*")))
     null = NullResult(
-        answerer="readout", input="full", measure="balanced_accuracy", observed=0.8, mean=0.5, low=0.4, high=0.6, p=0.1, draws=9
+        answerer="readout",
+        input="full",
+        measure="balanced_accuracy",
+        observed=0.8,
+        mean=0.5,
+        low=0.4,
+        high=0.6,
+        p=0.1,
+        draws=9,
     )
     record = ReadoutRecord(
         suite="toy", fitted_on="toy", prompt="rule", layer=1, n_blocks=2, folds=2, seed=0, nulls=(null,)
@@ -240,11 +254,15 @@ def _validity_roles(folder: Path, out: Path) -> list[str]:
     return ["validity", str(table), "--roles", roles, "--draws", "99", "--out", str(out / "v"), "--json"]
 
 
+def _export(suite: str, *given: str) -> Command:
+    return lambda folder, out: [
+        "export", "jsonl", suite.format(folder), *(word.format(folder) for word in given), "--out", str(out / "x")
+    ]  # fmt: skip
+
+
 SUBJECTS: dict[str, Subject] = {
-    "suite": Subject(_suite, lambda folder, out: ["export", "jsonl", str(folder / "suite.jsonl"), "--out", str(out / "x")]),
-    "data": Subject(
-        _data, lambda folder, out: ["export", "jsonl", "piqa", "--data", str(folder / "valid.jsonl"), "--out", str(out / "x")]
-    ),
+    "suite": Subject(_suite, _export("{}/suite.jsonl")),
+    "data": Subject(_data, _export("piqa", "--data", "{}/valid.jsonl")),
     "tsv": Subject(_tsv, _predictions("answers.tsv")),
     "predictions": Subject(_rows, _predictions("answers.jsonl")),
     "wide table": Subject(_wide, _validity),
@@ -265,7 +283,7 @@ SUBJECTS: dict[str, Subject] = {
         _checkpoint,
         lambda folder, out: [
             "run", "imperfective-quads", "--model", f"hf/{folder / 'model'}", "--limit", "1", "--prompt", "zero-shot",
-            "--inputs", "full", "--orders", "1", "--out", str(out / "x"),
+            "--orders", "1", "--out", str(out / "x"),
         ],
     ),
 }  # fmt: skip

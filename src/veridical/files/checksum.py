@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import stat
 from pathlib import Path
 
 _known: dict[tuple[str, int, int, int], str] = {}
@@ -16,8 +18,10 @@ def of_bytes(data: bytes) -> str:
 def of_file(path: Path) -> str:
     """The SHA-256 of a file's content; a file that has not changed since is not read again.
 
-    Raises OSError where the file cannot be read.
+    Raises OSError where the file cannot be read; a pipe or a device, of which reading may never end, is none.
     """
+    if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
     with path.open("rb") as file:
         state = path.stat()
         key = (str(path), state.st_ino, state.st_size, state.st_mtime_ns)

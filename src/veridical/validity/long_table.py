@@ -64,7 +64,7 @@ def wide(raw: Raw, roles: Roles) -> Raw:
         pl.Series(name, [None if one is None else str(one) for one in column] if repeats else column, kind)
         for name, column in scores.items()
     ]
-    kept = {found_column(role, getattr(roles, role), known) for role in ("family", "size")}
+    kept = {found_column(role, getattr(roles, role), known, raw.source) for role in ("family", "size")}
     facts, varying = _facts(raw, models, rows, described, kept, lenient=roles.duplicates != "refuse")
     # A model's number is that of its first row.
     numbers = {name: raw.number(row) for row, name in reversed(list(enumerate(models)))}
@@ -86,7 +86,7 @@ def long_names(raw: Raw, roles: Roles) -> tuple[str, ...]:
 def _shape(raw: Raw, roles: Roles, *, checked: bool = True) -> _Shape | None:
     known = raw.frame.columns
     benchmark, value, model = (
-        found_column(role, getattr(roles, role), known) for role in ("benchmark", "value", "model")
+        found_column(role, getattr(roles, role), known, raw.source) for role in ("benchmark", "value", "model")
     )
     if raw.cells or not (benchmark and value and model) or {benchmark, value} & set(roles.columns):
         return None
@@ -95,7 +95,9 @@ def _shape(raw: Raw, roles: Roles, *, checked: bool = True) -> _Shape | None:
         if "" in texts:
             place = raw.place(texts.index(""))
             raise UserError(f"{place}: every row of a long table names a {model!r} and a {benchmark!r}")
-    split = [found_column("split", name, known) for name in roles.split] or _metric(known, models, benchmarks)
+    split = [found_column("split", name, known, raw.source) for name in roles.split] or _metric(
+        known, models, benchmarks
+    )
     if clash := set(split) & {benchmark, value, model}:
         raise UserError(f"--split-column {min(clash)}: the column is used already; name another")
     return _Shape(model, value, (benchmark, value, model, *split), _divided(raw, benchmarks, split))

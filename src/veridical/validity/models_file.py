@@ -62,7 +62,7 @@ def with_models(raw: Raw, model: str, file: Path) -> Raw:
 
     Raises UserError as `models_file` does, and where no column of the table names models.
     """
-    column = found_column("model", model, raw.frame.columns)
+    column = found_column("model", model, raw.frame.columns, raw.source)
     if not column:
         known = ", ".join(raw.frame.columns)
         raise UserError(f"{raw.source}: which column names the models? give --model COL; known: {known}")

@@ -223,11 +223,14 @@ def _variant(text: str, known: Sequence[str]) -> tuple[str, str]:
     return next((cut for cut in cuts if cut[0] in known and cut[1] in known), cuts[0])
 
 
-def found_column(role: str, given: str, known: Sequence[str]) -> str:
-    """The column for a role: the one that is named, or else the one whose name says it; "" where none does."""
+def found_column(role: str, given: str, known: Sequence[str], source: str) -> str:
+    """The column for a role: the one that is named, or else the one whose name says it; "" where none does.
+
+    Raises UserError, naming `source`, where the named one is none of those `known`.
+    """
     if given:
         if given not in known:
-            raise unknown(f"{role} column", given, known)
+            raise unknown(f"{role} column in {source}:", given, known)
         return given
     by_name = {name.strip().lower(): name for name in reversed(known)}
     return next((by_name[name] for name in NAMES.get(role, ()) if name in by_name), "")

@@ -35,7 +35,7 @@ def table_of(raw: Raw, roles: Roles) -> ScoreTable:
     """The table of scores in a raw table, wide or long."""
     raw = wide(raw, roles)
     known = raw.frame.columns
-    named = {role: found_column(role, getattr(roles, role), known) for role in ("model", "family", "size")}
+    named = {role: found_column(role, getattr(roles, role), known, raw.source) for role in ("model", "family", "size")}
     if not named["model"]:
         raise UserError(f"{raw.source}: which column names the models? give --model COL; known: {', '.join(known)}")
     roles = replace(roles, model=named["model"], family=named["family"], size=named["size"])
