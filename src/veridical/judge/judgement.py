@@ -15,7 +15,6 @@ from veridical.judge.measure import Measure
 from veridical.judge.registry import measure_set
 from veridical.judge.repeats import over_repeats
 from veridical.judge.table import table_of
-from veridical.limits import narrow
 
 
 def judge(
@@ -53,7 +52,7 @@ def judge_baselines(
     """
     table = table_of(suite)
     if table.unknown.any():
-        suite = narrow(suite, (item for item, unknown in zip(table.index, table.unknown, strict=True) if not unknown))
+        suite = suite.narrowed({item for item, unknown in zip(table.index, table.unknown, strict=True) if not unknown})
         table = table_of(suite)
     return _judged(suite, baseline_answerings(table), JudgeSettings(level, draws, seed), by)
 

@@ -37,7 +37,7 @@ class Counts:
         self.statuses[answer.status.value] += 1
         unknown = bool(answer.choices) and not answer.gold
         self.without_gold += unknown
-        self.right += bool(answer.choices) and is_right(answer)
+        self.right += bool(answer.labels) and is_right(answer)
         self.repeats.add(answer.repeat)
         if answer.in_log and answer.record is not None:
             (self.gold_unknown if unknown else self.with_gold).add(answer.record)
@@ -104,7 +104,7 @@ def _left_out(logged: LoggedTask) -> Iterator[Notice]:
     if lost := ledger.left_out.total():
         yield Notice(
             task=logged.name,
-            says=f"{lost:,} of {ledger.read:,} records are left out ({reasons(ledger.left_out)})",
+            says=f"{lost:,} of {ledger.read:,} records {'is' if lost == 1 else 'are'} left out ({reasons(ledger.left_out)})",
             means="what is measured is of the rest",
         )
 

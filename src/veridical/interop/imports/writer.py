@@ -119,7 +119,7 @@ class TaskWriter:
             return list(GRADED_LABELS)
         labels = unknown_labels(self._n_choices.most_common(1)[0][0])
         if answer.label is not None:
-            answer.label = labels[answer.label != CORRECT]
+            answer.label, answer.labels, answer.gold = labels[answer.label != CORRECT], labels, (0,)
         return labels
 
     def _place(self, answer: Answer) -> None:

@@ -273,7 +273,7 @@ def _agreement(scored: Sequence[tuple[dict[str, Any], Requests]], conventions: C
         answer = chosen(answer, requests, record.get("target"), conventions)
         own = number(record["acc"])
         # A score that is not a number says nothing about the task's rule.
-        finite = own is not None and math.isfinite(own) and answer.status is not Status.NON_FINITE
+        finite = own is not None and math.isfinite(own) and answer.status is not Status.NON_FINITE and answer.gold
         if "acc" in answer.recomputed and finite:
             agree.append(answer.recomputed["acc"] == own)
     return sum(agree) / len(agree) if agree else None
