@@ -91,7 +91,9 @@ def notices(
         if own.without_gold:
             yield Notice(
                 task=who,
-                says=f"{own.without_gold:,} of {own.n:,} answers are to items without a right answer that the log says",
+                says=f"{own.without_gold:,} of {own.n:,} answers are to items without a right answer that the log says: "
+                f"accuracy {_share(own.right, own.n - own.without_gold)} is over the other {own.n - own.without_gold:,}, "
+                f"and {_share(own.right, own.n)} over all",
                 means="they are not in the denominator of accuracy",
             )
     if grading is not None:
@@ -104,7 +106,7 @@ def _left_out(logged: LoggedTask) -> Iterator[Notice]:
     if lost := ledger.left_out.total():
         yield Notice(
             task=logged.name,
-            says=f"{lost:,} of {ledger.read:,} records {'is' if lost == 1 else 'are'} left out ({reasons(ledger.left_out)})",
+            says=f"{lost:,} of {ledger.read:,} records left out ({reasons(ledger.left_out)})",
             means="what is measured is of the rest",
         )
 

@@ -79,7 +79,11 @@ class Tally:
             self.scored += 1
             self.scored_right += answer.by_scores
             self.scored_otherwise += answer.by_scores != (own == 1.0)
-        if answer.choices and (answer.scores or answer.status is not Status.OK or answer.label is not None):
+        if (
+            answer.choices
+            and answer.gold
+            and (answer.scores or answer.status is not Status.OK or answer.label is not None)
+        ):
             right = is_right(answer)
             self.judged += 1
             self.right += right
