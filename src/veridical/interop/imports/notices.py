@@ -47,6 +47,11 @@ class Counts:
         """The number of answers."""
         return self.statuses.total()
 
+    @property
+    def n_graded(self) -> int:
+        """The number of answers to items whose right answer is known."""
+        return self.n - self.without_gold
+
 
 def notices(
     tallies: Tallies,
@@ -91,9 +96,9 @@ def notices(
         if own.without_gold:
             yield Notice(
                 task=who,
-                says=f"{own.without_gold:,} of {own.n:,} answers are to items without a right answer that the log says: "
-                f"accuracy {_share(own.right, own.n - own.without_gold)} is over the other {own.n - own.without_gold:,}, "
-                f"and {_share(own.right, own.n)} over all",
+                says=f"{own.without_gold:,} of {own.n:,} answers are to items without a right answer that the log "
+                f"says: accuracy {_share(own.right, own.n_graded)} is over the other {own.n_graded:,}, and "
+                f"{_share(own.right, own.n)} over all",
                 means="they are not in the denominator of accuracy",
             )
     if grading is not None:
