@@ -6,8 +6,6 @@ aggregate records of every_eval_ever (schema 0.2 and 0.3).
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -16,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
+from veridical.files.csv_text import csv_text
 from veridical.files.ledger import Ledger
 from veridical.files.targets import keep_apart
 from veridical.files.writing import check_path, make_folder, replace
@@ -152,12 +151,9 @@ def import_scores(path: str | Path, out: str | Path, missing: Collection[float] 
         raise UserError(f"{target} exists already; choose another --out")
     keep_apart([target], [source])
     table = read_scores(source, missing)
-    buffer = io.StringIO()
-    rows = csv.writer(buffer, lineterminator="\n")
-    rows.writerow([field.name for field in fields(Score)])
-    rows.writerows(["" if cell is None else cell for cell in astuple(score)] for score in table.scores)
+    rows = [[field.name for field in fields(Score)], *map(astuple, table.scores)]
     make_folder(target.parent)
-    replace(target, buffer.getvalue().encode())
+    replace(target, csv_text(rows).encode())
     return table
 
 
