@@ -14,7 +14,8 @@ from veridical.errors import UserError
 from veridical.interop.imports.helm import NO_INSTANCE
 from veridical.interop.imports.importing import import_logs
 from veridical.interop.imports.inspect_file import DAMAGED, NO_SAMPLE
-from veridical.interop.imports.records import CP1252, CUT_OFF, NOT_JSON
+from veridical.interop.imports.json_values import CUT_OFF, NOT_JSON
+from veridical.interop.imports.records import CP1252
 from veridical.runs.provenance import LIKELIHOODS
 
 RECORDS = [choice_record(number, (-1.0, -2.0, -3.0), number % 3) for number in range(6)]

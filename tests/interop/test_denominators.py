@@ -242,7 +242,7 @@ def test_perturbed_instances_are_judged_by_themselves_and_later_trials_are_said(
         entry["stats"] = [{"name": name, "mean": value}]
     (folder / "per_instance_stats.json").write_text(json.dumps(entries))
     done = import_logs("helm", folder, tmp_path / "run")
-    assert any("(epochs, trials)" in notice for notice in task_of(done).notices)
+    assert any("(epochs, trials)" in str(notice) for notice in task_of(done).notices)
     (repeated,) = [m for m in done.study.records if m.measure == "accuracy_over_repeats"]
     assert (repeated.value, repeated.n_items) == (pytest.approx(1 / 3), 3)  # right, wrong, and wrong in a later trial
     assert accuracies(done)["typos"][3] == {"empty": 1} or accuracies(done)["typos"][0] == 1.0

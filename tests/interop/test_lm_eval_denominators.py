@@ -12,7 +12,7 @@ from tests.interop.sampled import DATE, choice_record, text_record, write_result
 from tests.interop.test_denominators import accuracies, task_of
 from veridical.errors import UserError
 from veridical.interop.imports.importing import import_logs
-from veridical.interop.imports.records import NOT_JSON
+from veridical.interop.imports.json_values import NOT_JSON
 from veridical.runs.load import open_runs
 from veridical.runs.provenance import LIKELIHOODS
 from veridical.studies.judged import Judgement

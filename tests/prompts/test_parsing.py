@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from veridical.prompts.channels import CHANNELS, Channel
-from veridical.prompts.clauses import CUES, Cue
+from veridical.prompts.cues import CUES, Cue
 from veridical.prompts.forms import FORMS, WRAPPERS, Form, Wrapper
 from veridical.prompts.parsing import parse
 from veridical.status import Status
@@ -133,6 +133,7 @@ READ = [
     ("<think>True? The answer is True.</think>\nFalse", "False"),
     ("so the answer is True.</think>False", "False"),
     ("True\nTrue\nAnswer: True", "True"),
+    ("True. No, wait: the answer is False.", "False"),
 ]
 
 
@@ -180,7 +181,6 @@ NOT_READ = [
     ("It is true that much is unknown.", NLI, "ambiguous"),
     ("True\nFalse\nUnknown", NLI, "ambiguous"),
     ("Answer: True\nAnswer: False", NLI, "ambiguous"),
-    ("True. No, wait: the answer is False.", NLI, "ambiguous"),
     ('{"label": "True"} {"label": "False"}', NLI, "ambiguous"),
     ('{"label": "True", "label": "False"}', NLI, "ambiguous"),
     ('{"label": "True or Unknown"}', NLI, "ambiguous"),
@@ -209,7 +209,7 @@ CUT = [
     ("Answer: True", "truncated", None),
     ('{"reasoning": "The answer is True.', "truncated", None),
     ('{"reasoning": "so", "label": "True"', "truncated", None),
-    ("True, because the premise sa", "truncated", None),
+    ("True, because the premise sa", "ok", "True"),  # whatever the reason, the answer stood first
     ("It is true that it is unknown", "truncated", None),
     ('{"reasoning": "so", "label": "True"}', "ok", "True"),
     ('```json\n{"reasoning": "so", "label": "True"}\n``', "ok", "True"),

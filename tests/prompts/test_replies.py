@@ -288,7 +288,29 @@ def test_a_long_text_takes_no_more_than_its_length_allows(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["[", "<", "<t", "ﷺ", "㌖", "Ａ", "e\u0301\u0327", '{"label": "True"} ', '{"a', "True "]
+    "piece",
+    [
+        "[",
+        "<",
+        "<t",
+        "ﷺ",
+        "㌖",
+        "Ａ",
+        "e\u0301\u0327",
+        '{"label": "True"} ',
+        '{"a',
+        "True ",
+        "not ",
+        "Wait, ",
+        "A. ",
+        "x: True\n",
+        "True: 5% ",
+        "He said: ",
+        "True → ",
+        "It's ",
+        "~~a",
+        "neither ",
+    ],
 )
 def test_a_megabyte_is_read_within_a_second(piece: str) -> None:
     text = piece * (1_000_000 // len(piece.encode()))

@@ -271,7 +271,7 @@ HEADER_FAULTS = [
     ({"version": None}, "line 1, field 'version': "),
     ({"normalisation": "words"}, "line 1, field 'normalisation': "),
     ({"prompts": []}, "line 1, field 'prompts': "),
-    ({"prompts": [{"name": "a", "usr": "x"}]}, "line 1, field 'prompts[0].user': "),
+    ({"prompts": [{"name": "a", "usr": "x"}]}, "line 1, field 'prompts[0].usr': unknown field, did you mean 'user'?"),
     ({"prompts": [{"name": "a", "user": "x", "sistem": ""}]}, "sistem': unknown field, did you mean 'system'?"),
     ({"prompts": [{"name": "a", "user": "{{ x"}]}, "line 1, field 'prompts[0]': template 'user' of prompt 'a'"),
     ({"items": "many"}, "line 1, field 'items': "),
@@ -327,7 +327,10 @@ ITEM_FAULTS = [
     ({"sets": [{"grouping": "verb", "set": "a"}] * 2}, "field 'sets[1]': the item is in set 'a' of 'verb' already"),
     ({"sets": {}}, "line 2, field 'sets': a list is needed"),
     ({"sets": ["fill"]}, "line 2, field 'sets[0]': "),
-    ({"sets": [{"grouping": "verb", "sett": "fill"}]}, "line 2, field 'sets[0].set': "),
+    (
+        {"sets": [{"grouping": "verb", "sett": "fill"}]},
+        "line 2, field 'sets[0].sett': unknown field, did you mean 's",
+    ),
     ({"sets": [{"grouping": "verb", "set": "a", "rôle": "C"}]}, "'sets[0].rôle': unknown field, did you mean 'role'?"),
 ]
 

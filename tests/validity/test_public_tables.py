@@ -276,7 +276,7 @@ def test_families_are_suggested_in_a_file_that_is_then_used(tmp_path) -> None:
         validity(path, outcomes=["bbh"])
     with pytest.raises(UserError, match=r"models\.csv is written: families and sizes are suggestions"):
         validity(path, outcomes=["bbh"], models=models)
-    assert models.read_text().splitlines()[:2] == ["model,family,size", "org0/net-0,net,"]
+    assert models.read_text().splitlines()[:2] == ['"model","family","size"', '"org0/net-0","net",""']
     lines = ["model,family,size", *(f"org{i % 5}/net-{i},family{i % 5},{1 + i % 7}" for i in range(40))]
     models.write_text("\n".join(lines))
     table = validity(path, benchmarks=["musr"], outcomes=["bbh"], models=models, draws=99).table

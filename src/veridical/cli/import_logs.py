@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -54,6 +55,10 @@ def command(
         str | None,
         typer.Option("--metric", metavar="NAME", help="The harness's score, 0 or 1, that says what is right."),
     ] = None,
+    missing: Annotated[
+        list[str] | None,
+        typer.Option("--missing", metavar="NUMBER", help="A number that stands for a missing score, such as -999."),
+    ] = None,
     seed: DrawSeed = 0,
     json: Json = False,
 ) -> None:
@@ -75,7 +80,7 @@ def command(
     if harness != "predictions" and (flag := next((flag for flag, value in named.items() if value), None)):
         raise UserError(f"{flag} is for predictions, and {harness} is another format: leave it out")
     if harness == "scores":
-        _scores(path, out, model, json=json)
+        _scores(path, out, model, missing or (), json=json)
         return
     from veridical.interop.imports.prediction_columns import PredictionColumns
 
@@ -92,6 +97,7 @@ def command(
     )
     from veridical.cli.console import errors, measures_document, print_json, results
     from veridical.interop.imports.importing import import_logs
+    from veridical.interop.imports.sentinels import sentinel_values
     from veridical.progress import Terminal
     from veridical.report.imported import remarks, render
 
@@ -103,6 +109,7 @@ def command(
         model=model,
         columns=columns if harness == "predictions" else None,
         metric=metric,
+        missing=sentinel_values(missing or ()),
         seed=seed,
         progress=Terminal(console),
     )
@@ -120,18 +127,22 @@ def command(
     typer.echo(f"\nreport: {done.study.report}")
 
 
-def _scores(path: Path, out: Path, model: str | None, *, json: bool) -> None:
+def _scores(path: Path, out: Path, model: str | None, missing: Sequence[str], *, json: bool) -> None:
     from veridical.cli.console import print_json
     from veridical.interop.imports.score_table import import_scores
+    from veridical.interop.imports.sentinels import sentinel_values
 
     if model is not None:
         raise UserError("--model names the model of a log; a table of scores names each of its own: leave it out")
-    table = import_scores(path, out)
+    table = import_scores(path, out, sentinel_values(missing))
     for reason, count in table.skipped.items():
         typer.echo(f"left out {count:,}: {reason}", err=True)
+    for notice in table.notices:
+        typer.echo(notice, err=True)
     if json:
+        read = {"files": table.files, "numbers": table.numbers, "notices": list(table.notices)}
         counts = {"scores": len(table.scores), "models": list(table.models), "benchmarks": list(table.benchmarks)}
-        print_json({"schema": "veridical.scores/1", "table": str(out), **counts, "skipped": dict(table.skipped)})
+        print_json({"schema": "veridical.scores/1", "table": str(out), **counts, "skipped": dict(table.skipped)} | read)
         return
     models, benchmarks = len(table.models), len(table.benchmarks)
     typer.echo(

@@ -13,7 +13,7 @@ from veridical.errors import unknown
 from veridical.items import Suite
 from veridical.judge.answering import MISSING, STATUSES, Answering
 from veridical.judge.frame import KEY, SCHEMA
-from veridical.judge.table import SuiteTable
+from veridical.judge.table import NOT_LOGGED, SuiteTable
 from veridical.status import Status
 
 _LABELS = pl.List(pl.String())
@@ -92,7 +92,8 @@ def baseline_answerings(table: SuiteTable) -> Iterator[Answering]:
 
 def suite_labels(suite: Suite) -> tuple[str, ...]:
     """The suite's label space: its own, then whatever else its items offer, in the order of appearance."""
-    return tuple(dict.fromkeys((*suite.labels, *chain.from_iterable(suite.columns.labels))))
+    found = dict.fromkeys((*suite.labels, *chain.from_iterable(suite.columns.labels)))
+    return tuple(label for label in found if not label.startswith(NOT_LOGGED))
 
 
 def majority_label(suite: Suite) -> str | None:

@@ -55,7 +55,7 @@ def _bounds(answering: Answering, counts: Ints) -> tuple[int, int]:
     open_items = np.flatnonzero(~answering.answered)
     if len(open_items) == 0:
         return int(counts.max()), int(counts.max())
-    offered = [tuple(table.code[label] for label in table.labels_of[i]) for i in open_items.tolist()]
+    offered = [table.could_be(i) for i in open_items.tolist()]
     kinds: dict[tuple[int, ...], int] = {}
     for choices in offered:
         kinds[choices] = kinds.get(choices, 0) + 1

@@ -46,8 +46,15 @@ def judge(
 def judge_baselines(
     suite: Suite, *, level: float = 0.95, draws: int = 10_000, seed: int = 0, by: Sequence[str] = ()
 ) -> list[Measure]:
-    """`judge` of the suite's `baseline_frame`, without making it: five answers to every item take room."""
-    return _judged(suite, baseline_answerings(table_of(suite)), JudgeSettings(level, draws, seed), by)
+    """`judge` of the suite's `baseline_frame`, without making it: five answers to every item take room.
+
+    Items of whose choices nothing is known are left out: what a constant answer would get there cannot be said.
+    """
+    table = table_of(suite)
+    if table.unknown.any():
+        suite = suite.narrowed({item for item, unknown in zip(table.index, table.unknown, strict=True) if not unknown})
+        table = table_of(suite)
+    return _judged(suite, baseline_answerings(table), JudgeSettings(level, draws, seed), by)
 
 
 def _judged(suite: Suite, answers: Iterable[Answering], settings: JudgeSettings, by: Sequence[str]) -> list[Measure]:

@@ -18,6 +18,11 @@ from veridical.stats.units import Bools, Ints, Units, distinct
 Objects = npt.NDArray[np.object_]
 
 
+NOT_LOGGED = "choice that is not in the log"
+"""How labels begin of an item that was asked and of whose choices nothing is known but their number. An answer to it
+could have been any label of the suite; who always gives one is not judged on it."""
+
+
 class SuiteTable:
     """Positions, labels, gold, factors and sets of a suite's items, in the suite's order.
 
@@ -107,9 +112,17 @@ class SuiteTable:
             mask &= (self.factor(name) == value).astype(bool)
         return mask
 
+    def could_be(self, item: int) -> tuple[int, ...]:
+        """The codes of the labels that an answer to an item can have, in the order of its choices."""
+        return self._known if self.unknown[item] else tuple(self.code[label] for label in self.labels_of[item])
+
+    @cached_property
+    def _known(self) -> tuple[int, ...]:
+        return tuple(code for label, code in self.code.items() if not label.startswith(NOT_LOGGED))
+
     def offers(self, label: str) -> Bools:
-        """Whether `label` is one of an item's choices."""
-        return self._has(self._choices, np.full(self.n_items, self.code.get(label, -1)))
+        """Whether `label` is one of an item's choices; of choices that are not known it may be one."""
+        return self._has(self._choices, np.full(self.n_items, self.code.get(label, -1))) | self.unknown
 
     def is_choice(self, codes: Ints) -> Bools:
         """Whether each item's code in `codes` (items,) is one of its choices; -1 is none."""
@@ -127,6 +140,11 @@ class SuiteTable:
     def _has(self, pairs: Ints, codes: Ints) -> Bools:
         found: Bools = np.isin(np.arange(self.n_items) * len(self.labels) + codes, pairs)
         return found & (codes >= 0)
+
+    @cached_property
+    def unknown(self) -> Bools:
+        """Whether an item's choices are not known (`NOT_LOGGED`)."""
+        return np.array([bool(own) and own[0].startswith(NOT_LOGGED) for own in self.labels_of], dtype=np.bool_)
 
     @cached_property
     def gradable(self) -> Bools:

@@ -4,125 +4,23 @@ A small grammar instead of understanding. The words before a claim, back to the 
 the last connective that begins a new assertion (`..., so the answer is`), and looked through for cues. Some cues
 govern all that follows in the sentence (`if`, `at first sight`), others only their own clause (`not`, `might`, `one
 would say`): where the claim begins a clause of its own after a comma, those before the comma do not reach it.
-`CUES` is the table, with an example each, in which `<label>` is not an answer.
+`prompts.cues.CUES` is the table.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Literal
+
+from veridical.prompts.cues import CUES, SAYING
 
 WINDOW = 400
 """Characters before and after a claim that are looked at."""
 
-
-@dataclass(frozen=True, slots=True)
-class Cue:
-    """Words that govern a claim. `reach`: what follows in the sentence, in the clause, or the words after a claim."""
-
-    name: str
-    reach: Literal["sentence", "clause", "after", "contrast"]
-    pattern: str
-    example: str
-
-
-_OTHERS = (
-    r"(?:one|some|someone|somebody|anyone|people|many|most|others?|they|he|she|you|nobody"
-    r"|(?:a|an|the|another|some|many|careless|naive|hasty)\s(?:\w+\s)?"
-    r"(?:readers?|students?|persons?|people|annotators?|models?))"
-)
-_SAYING = (
-    r"(?:think|thinks|thought|say|says|said|believe[sd]?|claim(?:s|ed)?|argue[sd]?|assume[sd]?|guess(?:es|ed)?"
-    r"|suppose[sd]?"
-    r"|expect(?:s|ed)?|conclude[sd]?|answer(?:s|ed)?|infer(?:s|red)?|imagine[sd]?)"
-)
-_EVALUATION = (
-    r"(?:wrong|incorrect|mistaken|a mistake|an error|erroneous|premature|tempting|misleading|hasty|rash|careless"
-    r"|unsafe"
-    r"|a fallacy|fallacious|unjustified|unwarranted|false|untrue|easy|natural|impossible|hard|difficult"
-    r"|too (?:quick|early|much|strong))"
-)
-
-CUES: tuple[Cue, ...] = (
-    Cue(
-        "condition",
-        "sentence",
-        r"\b(?:if|unless|suppose|supposing|assuming|assume|imagine|provided|in case|otherwise|as long as|were it)\b",
-        "If she had finished, the answer would be <label>. She had not.",
-    ),
-    Cue(
-        "inversion",
-        "sentence",
-        r"\A\W*(?:had|were|should)\s(?!the answer|i\b)\w+",
-        "Had he finished, the answer would be <label>.",
-    ),
-    Cue(
-        "without",
-        "sentence",
-        r"\b(?:without|but for|in (?:a|another) (?:world|reading|scenario|case) (?:where|in which|that))\b",
-        "Without the rain, the answer would be <label>.",
-    ),
-    Cue(
-        "first_impression",
-        "sentence",
-        r"\b(?:at first|at a (?:quick )?glance|on the (?:surface|face of it)|initially|naively"
-        r"|superficially|my first)\b",
-        "At first sight the answer is <label>.",
-    ),
-    Cue(
-        "source",
-        "sentence",
-        r"\b(?:according to (?!the (?:premise|text|passage|evidence|statement))"
-        r"|for some\b|to some\b|in the eyes of)",
-        "According to some, the answer is <label>.",
-    ),
-    Cue(
-        "negation",
-        "clause",
-        r"\b(?:not|never|cannot|neither|nor|hardly|nothing|nobody|no one|none|without|unable|unlikely"
-        r"|far from|fails? to"
-        r"|refuse[sd]?|deny|denies|denied|doubt(?:s|ed|ful)?|reject(?:s|ed)?|rules? out|ruled out"
-        r"|instead of|rather than)\b"
-        r"|n't\b|\bno (?:\w+ )?(?:reason|evidence|proof|way|basis|guarantee|indication|support|grounds?)\b",
-        "It does not follow that the answer is <label>.",
-    ),
-    Cue(
-        "evaluation",
-        "clause",
-        rf"\b{_EVALUATION} (?:for \w+ )?(?:to|that)\b",
-        "It would be wrong to say the answer is <label>.",
-    ),
-    Cue(
-        "possibility",
-        "clause",
-        r"\b(?:might|may|could|perhaps|maybe|possibly|possible|whether|wonder(?:s|ed|ing)?|question of)\b",
-        "It could be that the answer is <label>.",
-    ),
-    Cue(
-        "others_say",
-        "clause",
-        rf"\b{_OTHERS}\s(?:(?:would|will|also|often|first|then|even)\s){{0,2}}(?:be tempted to\s)?{_SAYING}\b",
-        "Some would say that the answer is <label>.",
-    ),
-    Cue(
-        "reserve",
-        "after",
-        r"[,;]?\s\(?(?:but )?(?:only )?(?:if|unless|provided|assuming|or so|one might|some would"
-        r"|some might|at first)\b",
-        "The answer is <label>, if she finished.",
-    ),
-    Cue(
-        "contrast",
-        "contrast",
-        r"\W*(?:but|however|yet|actually|wait|on the other hand|still|no,|hmm|although|though|that would be wrong)\b",
-        "It seems that the answer is <label>. However, the text leaves it open.",
-    ),
-)
-
 _IDIOMS = re.compile(
     r"\b(?:no doubt|without (?:a |any )?doubt|not only|cannot be denied|no question|not surprisingly|whether or not"
-    r"|why not|do not forget|don't forget|needless to say)\b"
+    r"|why not|do not forget|don't forget|needless to say"
+    r"|if i (?:had|have) to (?:guess|choose|answer|pick)|were i forced to (?:choose|answer)"
+    r"|if forced to (?:choose|answer))\b"
 )
 """Phrases that hold a cue and assert what follows."""
 
@@ -134,6 +32,8 @@ _NEW_ASSERTION = re.compile(
     r"|\b(?:so|therefore|thus|hence|but)\b(?=,? (?:the|my|this|it|i|we|our)\b|,?\s*\Z)|→|=>"
 )
 _FRESH = re.compile(r"[,:;—–]\s*(?:and |then |and then )?\Z")
+_SAID = re.compile(rf"\b{SAYING}\s?(?::|,\s?[\"'])[\"' ]*\Z")
+"""A colon after a verb of saying does not begin anything new."""
 _DETERMINER = re.compile(r"\b(?:(?:the|my|our|this|its|a|an|correct|final|best|right|only)\s+)+\Z")
 _SUBJECT = re.compile(
     r"\s*(?:and |then )?(?:i|we|it|this|that (?:is|means|makes|leaves)|the|a|an|one|some|he|she|they|you"
@@ -149,10 +49,11 @@ _SENTENCE_END = re.compile(r"[.!?;](?=[\"')\]]{0,3}(?:\s|\Z))|\n[ \t]*(?:\n|\Z)|
 _PATTERNS = {cue.name: (cue.reach, re.compile(cue.pattern)) for cue in CUES}
 
 
-def governed(text: str, start: int, left: int, right: int) -> str:
+def governed(text: str, start: int, left: int, right: int, *, remark: bool = False) -> str:
     """The name of the cue that governs a claim; empty where the sentence asserts it.
 
-    The claim begins at `start` with its own words (`the answer is`), and its label stands at [left, right).
+    The claim begins at `start` with its own words (`the answer is`), and its label stands at [left, right). What a
+    `remark` says the next sentence may take back, as it may a hedge.
     """
     before = _IDIOMS.sub("", _before(text, start))
     main = before[_last_end(_NEW_ASSERTION, before) :]
@@ -161,17 +62,42 @@ def governed(text: str, start: int, left: int, right: int) -> str:
         return cue
     if cue := _found("clause", _clause(main)):
         return cue
-    if _PATTERNS["reserve"][1].match(after):
-        return "reserve"
+    if cue := _found("noun", main):
+        return cue
+    for name in ("reserve", "attributed"):
+        if _PATTERNS[name][1].match(after):
+            return name
     end = _SENTENCE_END.search(after)
     if end is not None and end[0] == "?":
         return "question"
     if "would" in text[start:left] and _SUPPOSED.match(_sentence_before(text, start)):
         return "condition"
-    hedged = _HEDGE.search(main + text[start:left].lower()) is not None
+    hedged = remark or _HEDGE.search(main + text[start:left].lower()) is not None
     if hedged and end is not None and _PATTERNS["contrast"][1].match(after, end.end()):
         return "contrast"
     return ""
+
+
+_DENIED_BOX = re.compile(r"(?:\bnot|n't|\bnever|\brather than|\binstead of)[\s$\"'(\[{]{0,8}(?:the )?\Z")
+_LEADS_ON = re.compile(
+    r"(?:\b(?:is|are|be|was|were|as|like|with|of|for|to|than|the|a|an|and|or|not|follows|following|examples?|options?"
+    rf"|choices?|labels?|answers?|words?|include|includes|between|these"
+    rf"|(?<!the )(?<!this )(?<!a )(?<!an ){SAYING}))\W*\Z"
+)
+_CASE = re.compile(r"\A\W*(?:for|when|whenever|where|while|in case)\b")
+
+
+def denied(text: str, start: int) -> bool:
+    """Whether what begins at `start` is denied by the words right before it."""
+    return _DENIED_BOX.search(text[max(0, start - 40) : start].lower()) is not None
+
+
+def concluded(text: str, place: int) -> bool:
+    """Whether the sentence up to `place` is whole, so that what follows its colon or dash concludes from it."""
+    sentence = _before(text, place)
+    main = sentence[_last_end(_NEW_ASSERTION, sentence) :]
+    whole = len(sentence.split()) >= 3 and not _LEADS_ON.search(sentence) and not _CASE.match(main)
+    return whole and not _found("sentence", main)
 
 
 def _before(text: str, start: int) -> str:
@@ -190,7 +116,7 @@ def _sentence_before(text: str, place: int) -> str:
 
 def _clause(main: str) -> str:
     """The part of the sentence in which a cue of a clause's reach governs what follows at its end."""
-    if not main.strip() or _FRESH.search(main):
+    if not main.strip() or (_FRESH.search(main) and not _SAID.search(main)):
         return ""
     start = len(main)
     while (comma := max(main.rfind(mark, 0, start) for mark in ",:—–")) >= 0:

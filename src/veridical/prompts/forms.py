@@ -26,13 +26,14 @@ class Form:
     """One accepted form of reply: what stands around the label, and an example that answers `label`.
 
     `decisive` forms announce a final answer and outweigh what was said on the way to it. An `opening` begins a line
-    that goes on, and is read only where nothing claims more. `governed` forms are sentences, which something else in
+    that goes on, and a `remark` closes a sentence on something else (`He stopped: False.`); both are read only where
+    nothing claims more. `governed` forms are sentences, which something else in
     them may deny or suppose (`prompts.clauses`). `letters` says whether the form is for labels of a single
     character alone, for longer ones alone, or for any; `goes_on` whether the text of a choice may follow its letter.
     """
 
     name: str
-    rank: Literal["decisive", "claim", "opening"]
+    rank: Literal["decisive", "claim", "opening", "remark"]
     before: str
     after: str
     example: str
@@ -74,7 +75,7 @@ _END = rf"{_CLOSERS}[ \t]*(?:\Z|\n|[.!]{_CLOSERS}(?=[\s<]|\Z)|\||</)"
 _MORE = (
     rf"{_END}|{_CLOSERS}[ \t]*(?:[;,—–(]|[-:.)][ \t])"
     r"|[ \t]+(?:because|since|given|as (?:the|it|he|she|they|there|we)|based on|due to|according to"
-    r"|in this case|here)\b"
+    r"|in this case|here|rather than|instead of|as opposed to|over|(?:and )?not)\b"
 )
 _QUALITY = r"(?:final|correct|right|best|true|my|most likely|most plausible|likely|overall|predicted)"
 _NOUN = (
@@ -84,10 +85,19 @@ _NOUN = (
 )
 _FINAL_NOUN = r"final[ _](?:answer|label|verdict|judge?ment|decision|choice|output)"
 _ADVERB = (
-    r"(?:therefore|thus|then|hence|clearly|definitely|certainly|simply|most likely|probably|likely|still|actually)"
+    r"(?:therefore|thus|then|hence|clearly|definitely|almost certainly|certainly|surely|obviously|indeed|simply"
+    r"|(?:most |very |quite )?likely|probably|still|actually)"
 )
-_SIGN = r"[\"')\]]{0,2}[ \t]{0,3}(?:\([^()\n]{0,80}\)[ \t]{0,3})?(?::|=>?|→|->)\s{0,20}(?:option[ \t])?"
+_SIGN = (
+    r"[\"')\]]{0,2}[ \t]{0,3}(?:\([^()\n]{0,80}\)[ \t]{0,3})?(?::|=>?|→|->|(?<=[ \t])[-–—](?=[ \t]))\s{0,20}"
+    r"(?:option[ \t])?"
+)
 _THING = r"(?:hypothesis|statement|claim|sentence|proposition)"
+# What may stand before a bare answer and says nothing about it.
+_INTERJECTION = (
+    r"(?:(?:oh|ah|well|hm{1,3}|um|uh|ok|okay|sure|alright|right|yeah|indeed|honestly|clearly|definitely|certainly|surely"
+    r"|obviously|simply|probably|(?:most |very |quite )?likely|almost certainly)[,:!.…]{0,3}[ \t]{1,2}){0,3}"
+)
 _IS = rf"(?:is|must be|should be|would be|will be|has to be)(?: {_ADVERB})?"
 
 FORMS: tuple[Form, ...] = (
@@ -120,7 +130,8 @@ FORMS: tuple[Form, ...] = (
     Form(
         "the_answer_is",
         "claim",
-        rf"\b{_NOUN}(?: (?:here|then|therefore|(?:to|for|of|in) [^.,:;!?\n]{{1,60}}))?"
+        rf"\b{_NOUN}(?: (?:here|then|therefore|that (?:best )?(?:fits|applies)(?: best)?"
+        rf"|(?:to|for|of|in) [^.,:;!?\n]{{1,60}}))?"
         rf" {_IS}[ \t]{{0,2}}:?\s{{0,20}}(?:option )?",
         _MORE,
         "So the answer is True.",
@@ -130,9 +141,11 @@ FORMS: tuple[Form, ...] = (
         "claim",
         rf"\b(?:i|we)(?:'d|'ll|'m)?(?: (?:would|will|must|can|should|am|have to"
         rf"|choose to))?(?: {_ADVERB})? (?:output|answer"
-        r"|say|choose|pick|select|go with|going with|respond with|reply(?: with)?|conclude|label (?:it"
+        r"|think|believe|guess|suspect|bet|reckon|suppose|say|choose|pick|select|go with|go for|going with|going for"
+        r"|vote(?: for)?|lean (?:towards?|to)|inclined to say|respond with"
+        r"|reply(?: with)?|conclude|label (?:it"
         r"|this)(?: as)?|judge"
-        r" (?:it|this)(?: to be| as)?)[ \t]{0,2}:?\s{0,5}(?:that it is )?(?:option )?",
+        r" (?:it|this)(?: to be| as)?)[ \t]{0,2}:?\s{0,5}(?:that )?(?:it is |it's |this is )?(?:option )?",
         _MORE,
         'I would output "True"',
     ),
@@ -165,16 +178,53 @@ FORMS: tuple[Form, ...] = (
         "claim",
         rf"{_CLAUSE}(?:the )?(?:option |choice |answer |letter )?",
         r"[ \t](?:is|would be|must be)(?: clearly| therefore| definitely)?(?: the)?"
-        r"(?: most)? (?:correct|right|best|likely|plausible|accurate)\b"
-        r"|[ \t]fits(?: \w+){0,4} best\b",
+        r"(?: most)? (?:correct|right|best|likely|plausible|accurate)"
+        r"(?: (?:answer|choice|option|one|label|response|verdict|fit))?"
+        r"(?=[ \t]*(?:[.!;,:)—–\n]|\Z)"
+        r"|[ \t]+(?:because|since|here|given|as (?:the|it|he|she|they)|and|but|while|whereas)\b)"
+        r"|[ \t]fits(?: \w+){0,4} best\b|[ \t]it is(?=[.!]|\Z)",
         "True is the correct answer.",
         goes_on=False,
     ),
-    Form("alone", "claim", _SENTENCE, _END, "True.", governed=False, letters=False, goes_on=False),
+    Form(
+        "correction",
+        "claim",
+        r"\b(?:not|isn't|wasn't|neither)\b(?! (?:only|just|merely|simply)\b)[^.!?\n]{1,80}?"
+        r"(?:,? but(?: rather| instead| is| it is| it's)?|,? (?:rather|instead)"
+        r"|[,;:—–-][ \t]?(?:it is|it's|it must be|the answer is|rather|instead)),?:?[ \t](?:option )?",
+        _MORE,
+        "It is not the first label but True.",
+        goes_on=False,
+    ),
+    Form(
+        "i_mean",
+        "claim",
+        r"\b(?:i mean|i meant|make that|scratch that|strike that|correction|sorry|oops)[,:]?[ \t](?:it's |it is )?",
+        _MORE,
+        "The answer is False. Sorry, I meant True.",
+        goes_on=False,
+    ),
+    Form(
+        "leaves",
+        "claim",
+        r"\b(?:leaving|leaves|left with)(?: us| me)?(?: with)?(?: only| just)? (?:option )?",
+        _END,
+        "The others fail, which leaves True.",
+        goes_on=False,
+    ),
+    Form(
+        "going_with",
+        "claim",
+        rf"{_SENTENCE}(?:going with|choosing|picking|selecting|choose|select|pick) (?:option )?",
+        _END,
+        "Going with True.",
+        goes_on=False,
+    ),
+    Form("alone", "claim", rf"{_SENTENCE}{_INTERJECTION}", _END, "True.", governed=False, letters=False, goes_on=False),
     Form(
         "alone_letter",
         "claim",
-        _LINE,
+        rf"{_LINE}{_INTERJECTION}",
         rf"{_CLOSERS}[ \t]*[.!]?{_CLOSERS}[ \t]*(?:\Z|\n)",
         "D",
         "D",
@@ -191,14 +241,41 @@ FORMS: tuple[Form, ...] = (
         letters=False,
     ),
     Form(
+        "reasoned_letter",
+        "opening",
+        _LINE,
+        rf"{_CLOSERS},?[ \t]+(?:because|since)\b",
+        "B, because A is too short.",
+        "B",
+        letters=True,
+    ),
+    Form(
         "opening_letter",
         "opening",
         _LINE,
-        rf"{_CLOSERS}(?:[.:)][ \t]|[ \t]*[;—–(]"
-        r"|[ \t]+-[ \t]|,?[ \t]+(?:because|since)\b)",
+        rf"{_CLOSERS}(?:[.:)][ \t]|[ \t]*[;—–(]|[ \t]+-[ \t])",
         "B) a wooden ladder",
         "B",
         letters=True,
+    ),
+    Form(
+        "it_is",
+        "remark",
+        rf"{_CLAUSE}(?:it|this|that)(?:'s|(?: is| must be| has to be| can only be))(?: {_ADVERB}| really)?"
+        r" (?:option )?",
+        rf"{_END}|{_CLOSERS}[ \t]*[;:—–(]|,?[ \t]+(?:because|since|as (?:the|it|he|she|they|there|we)|given)\b",
+        "It's True.",
+        goes_on=False,
+    ),
+    Form(
+        "closing",
+        "remark",
+        r"[\w\"')\]](?:[:;][ \t]{1,4}|[ \t]?[—–][ \t]?|[ \t]-{1,2}[ \t]|[ \t](?:→|=>|⇒|->)[ \t])"
+        r"(?:so |therefore |thus |hence )?(?:option )?",
+        rf"{_CLOSERS}[ \t]*[.!]?{_CLOSERS}[ \t]*(?:\Z|\n)",
+        "The text does not say whether he arrived: True.",
+        governed=False,
+        goes_on=False,
     ),
 )
 """Every accepted form, each with an example of its own. JSON objects are read before (`prompts.objects`)."""

@@ -20,14 +20,12 @@ LONGEST = 60
 
 
 def remarks(origins: Iterable[Origin]) -> Iterator[str]:
-    """Lines on what a log lacks, what was left out of it, and what is kept and not judged."""
+    """Lines on what a log lacks, and what is kept and not judged."""
     for folder, _, origin in origins:
         for task in origin.tasks:
             where = printable(f"{folder.name}, {task.suite}")
             for lack in task.lacks:
                 yield f"{where}: {printable(lack)}"
-            for reason, count in task.skipped.items():
-                yield f"{where}: skipped {count:,}: {printable(reason)}"
             if not task.judged_by:
                 yield f"{where}: kept, not judged: no score in the log is 0 or 1 for its answers"
 
@@ -45,6 +43,8 @@ def render(origins: Sequence[Origin]) -> RenderableType:
         shown = rows if len(rows) <= LONGEST else [row for row in rows if _notable(row[1])]
         n = sum(task.records for task in origin.tasks)
         parts.append(Text(printable(f"{model}: {n:,} answers from {origin.harness} {origin.version}".rstrip()), "bold"))
+        if origin.account:
+            parts.append(Text(printable(f"{origin.account}.")))
         if shown:
             parts.append(_table(shown))
         if len(shown) < len(rows):

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from veridical.errors import UserError
+from veridical.files.decoding import DecodingError, decode
 from veridical.files.json_text import JSONContentError, parse_json, place
 from veridical.files.text_file import read_text
 from veridical.files.writing import json_bytes, replace
@@ -69,11 +70,10 @@ def read_key(path: Path) -> ReviewKey:
     if found != SCHEMA:
         raise UserError(f"{path}: not the key of review sheets: its schema is {found!r}, not {SCHEMA!r}")
     try:
-        return ReviewKey.model_validate(document)
-    except ValidationError as error:
-        fault = error.errors()[0]
-        message = fault["msg"].removeprefix("Value error, ")
-        raise UserError(f"{path}, field {place(fault['loc'])!r}: {message}; make the sheets again") from error
+        return decode(ReviewKey, document)
+    except DecodingError as error:
+        named = f", field {place(error.path)!r}" if error.path else ""
+        raise UserError(f"{path}{named}: {error}; make the sheets again") from error
 
 
 def find_key(sheets: list[Path]) -> Path:

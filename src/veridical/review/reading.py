@@ -18,6 +18,7 @@ import numpy as np
 
 from veridical.errors import UserError
 from veridical.files.binary_file import read_bytes
+from veridical.files.csv_text import plain_cell
 from veridical.review.key import NAME, ReviewKey
 from veridical.review.krippendorff import MISSING
 from veridical.review.questions import Question
@@ -135,7 +136,7 @@ def read_sheet(path: Path, questions: Sequence[Question]) -> Iterator[RatedRow]:
 def _row(line: SheetLine, cells: Sequence[str], columns: Mapping[str, int], questions: Sequence[Question]) -> RatedRow:
     def cell(name: str) -> str:
         place = columns.get(name, len(cells))
-        return cells[place].strip() if place < len(cells) else ""
+        return plain_cell(cells[place].strip()) if place < len(cells) else ""
 
     if not cell(ID):
         line.fail(f"no {ID}; every row needs the one it was given")
@@ -167,7 +168,7 @@ def _number(text: str) -> float | str:
 
 
 def _columns(line: SheetLine, cells: Sequence[str], names: Sequence[str]) -> dict[str, int]:
-    headings = [cell.strip().casefold() for cell in cells]
+    headings = [plain_cell(cell.strip()).casefold() for cell in cells]
     wanted = [name for name in (ID, *names, COMMENT) if name in headings]
     for name in (ID, *names):
         if name not in wanted:
@@ -199,7 +200,7 @@ def _delimiter(text: str, names: Sequence[str]) -> str:
     wanted = {ID, *names}
 
     def headings(delimiter: str) -> int:
-        return len(wanted & {cell.strip().strip('"') for cell in first.split(delimiter)})
+        return len(wanted & {plain_cell(cell.strip().strip('"')) for cell in first.split(delimiter)})
 
     return max(_DELIMITERS, key=headings)
 

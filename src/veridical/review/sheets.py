@@ -8,13 +8,12 @@ OUT/sheets/rater-1.html    a form that saves the same CSV, without a server
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 
 from veridical.errors import UserError, unknown
+from veridical.files.csv_text import csv_text as quoted
 from veridical.files.writing import make_folder, replace, slug
 from veridical.items import Suite
 from veridical.review.blinding import Sheet, blinded
@@ -24,8 +23,6 @@ from veridical.review.questions import Question
 from veridical.suites.registry import BUILT_IN, load
 
 ID, COMMENT = "id", "comment"
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How a cell begins that a spreadsheet program would run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,23 +102,16 @@ def csv_text(sheet: Sheet) -> str:
     """The sheet as comma-separated values: id, texts, an empty cell for every question, comment."""
     asked = [question.name for question in sheet.questions]
     headings = dict.fromkeys(heading for row in sheet.rows for heading, _ in row.texts)
-    buffer = StringIO()
-    writer = csv.writer(buffer)
-    writer.writerow([ID, *(_heading(heading, asked) for heading in headings), *asked, COMMENT])
+    rows = [[ID, *(_heading(heading, asked) for heading in headings), *asked, COMMENT]]
     for row in sheet.rows:
         texts = dict(row.texts)
-        writer.writerow([row.id, *(_cell(texts.get(heading, "")) for heading in headings), *([""] * len(asked)), ""])
-    return buffer.getvalue()
+        rows.append([row.id, *(texts.get(heading, "") for heading in headings), *([""] * len(asked)), ""])
+    return quoted(rows, line_end="\r\n")
 
 
 def _heading(heading: str, asked: Sequence[str]) -> str:
     """A text's heading, changed where it equals the name of a column that is read back."""
-    return _cell(f"text {heading}" if heading.strip().casefold() in (ID, COMMENT, *asked) else heading)
-
-
-def _cell(text: str) -> str:
-    # What spreadsheet programs take for text, whatever follows; text columns are not read back.
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return f"text {heading}" if heading.strip().casefold() in (ID, COMMENT, *asked) else heading
 
 
 def instructions(sheet: Sheet) -> str:

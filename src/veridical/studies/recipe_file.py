@@ -10,7 +10,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
-from veridical.errors import UserError, unknown
+from veridical.errors import UserError, excerpt, unknown
+from veridical.files.decoding import in_words
 from veridical.files.yaml_file import read_yaml
 from veridical.studies.recipe import (
     SCHEMA,
@@ -54,8 +55,8 @@ def _fault(error: ValidationError) -> str:
         hint = get_close_matches(str(location[-1]), known, n=1, cutoff=0.5)
         hint_or_known = f"did you mean {hint[0]!r}?" if hint else f"known: {', '.join(known)}"
         where = _place(location[:-1])
-        return f"unknown key {str(location[-1])!r}{f' in {where}' if where else ''}: {hint_or_known}"
-    message = _MESSAGES.get(fault["type"]) or fault["msg"].removeprefix("Value error, ")
+        return f"unknown key {excerpt(location[-1])!r}{f' in {where}' if where else ''}: {hint_or_known}"
+    message = _MESSAGES.get(fault["type"]) or in_words(fault)
     return f"{place}: {message}" if place else message
 
 

@@ -48,6 +48,8 @@ def remarks(runs: Sequence[Run]) -> Iterator[str]:
         yield from (f"{run.name}: {words}." for words in _folder(run.manifest))
         if run.manifest.imported is None:
             yield from (f"{run.name}: {words}." for words in _rendering(run))
+        elif account := run.manifest.imported.account:
+            yield f"{run.name}: {account}."
 
 
 def _folder(manifest: Manifest) -> Iterator[str]:

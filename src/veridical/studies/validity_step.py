@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from veridical.files.csv_text import csv_text
 from veridical.files.writing import make_folder, replace
 from veridical.studies.recipe import Model, ValidityStep
 from veridical.studies.study import open_study
@@ -47,8 +46,5 @@ def _among(asked: set[str], columns: Mapping[str, str]) -> dict[str, str]:
 
 
 def _models_csv(models: Sequence[Model]) -> bytes:
-    buffer = io.StringIO()
-    rows = csv.writer(buffer, lineterminator="\n")
-    rows.writerow(("model", "family", "size"))
-    rows.writerows((model.name, model.family, f"{(model.billions or 0) * 1e9:.0f}") for model in models)
-    return buffer.getvalue().encode()
+    rows = [(model.name, model.family, round((model.billions or 0) * 1e9)) for model in models]
+    return csv_text([("model", "family", "size"), *rows]).encode()

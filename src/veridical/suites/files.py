@@ -19,11 +19,11 @@ from typing import Any, NoReturn, TypeVar
 from pydantic import BaseModel, Field, ValidationError
 
 from veridical.errors import UserError, unknown
+from veridical.files.decoding import DecodingError, decode, first_fault
 from veridical.files.json_text import JSONContentError, kind, parse_json, place
 from veridical.files.text_file import read_text
 from veridical.files.writing import replace
 from veridical.items import Choice, Frozen, Grouping, Item, Member, Name, Suite
-from veridical.prompts.template import Prompt
 from veridical.unicode_text import composed
 
 Noun = TypeVar("Noun", bound=BaseModel)
@@ -93,7 +93,11 @@ def read_suite(path: Path) -> Suite:
         "items": tuple(item for item, _ in items.values()),
         "groupings": tuple(_grouping(name, found) for name, found in members.items()),
     }
-    return _validated(Suite, parts, header.where)
+    try:
+        return Suite.model_validate(parts)
+    except ValidationError as error:
+        fault = first_fault(Suite, error)
+        header.where.fail(str(fault), place(fault.path), error)
 
 
 def write_suite(suite: Suite, path: Path) -> None:
@@ -206,6 +210,7 @@ def _header(line: _Line) -> tuple[dict[str, Any], int | None, tuple[str, ...]]:
     stand_in = Item(fields={}, choices=(Choice(label="-", continuation="-"),))
     checked = _validated(Suite, {**values, "items": (stand_in,)}, where, known=_HEADER_FIELDS)
     _check_measures(checked.measures, where)
+    _check_glosses(checked, where)
     return {name: getattr(checked, name) for name in values}, n_items, tuple(groupings)
 
 
@@ -215,6 +220,15 @@ def _check_measures(name: str, where: _Where) -> None:
 
     if name not in (known := measure_sets()):
         where.fail(str(unknown("measure set", name, known)), "measures")
+
+
+def _check_glosses(suite: Suite, where: _Where) -> None:
+    """Refuse a gloss for a label that the suite does not have: no prompt would ever show it."""
+    labels = {composed(label): label for label in suite.labels}
+    for number, prompt in enumerate(suite.prompts if labels else ()):
+        for label in prompt.glosses:
+            if composed(label) not in labels:
+                _unknown_label(where, f"prompts[{number}].glosses", label, suite.labels)
 
 
 def _check_inputs(where: _Where, declared: Mapping[str, Any], items: Sequence[Item]) -> None:
@@ -318,14 +332,6 @@ def _validated(
 ) -> Noun:
     """The noun with these values; its first fault as a UserError. `known` are the fields that may stand there."""
     try:
-        return noun.model_validate(values)
-    except ValidationError as error:
-        fault = error.errors()[0]
-        field = place((*((prefix,) if prefix else ()), *fault["loc"]))
-        if fault["type"] == "extra_forbidden":
-            fields = _PARTS.get(str(fault["loc"][0]), known or noun.model_fields)
-            where.fail(f"unknown field{_nearest(str(fault['loc'][-1]), fields)}", field, error)
-        where.fail(fault["msg"].removeprefix("Value error, "), field, error)
-
-
-_PARTS = {"choices": tuple(Choice.model_fields), "prompts": tuple(Prompt.model_fields)}
+        return decode(noun, values, known)
+    except DecodingError as error:
+        where.fail(str(error), place((*((prefix,) if prefix else ()), *error.path)), error)

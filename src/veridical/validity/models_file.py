@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from veridical.errors import UserError
+from veridical.files.csv_text import csv_text
 from veridical.files.writing import make_folder
 from veridical.files.writing import replace as write_file
 from veridical.validity.cells import size_in_name
@@ -47,14 +46,13 @@ def models_file(file: Path, models: Sequence[str], n_parameters: Mapping[str, fl
 
 
 def _write(file: Path, models: Sequence[str], n_parameters: Mapping[str, float | None]) -> None:
-    buffer = io.StringIO()
-    rows = csv.writer(buffer, lineterminator="\n")
-    rows.writerow(("model", "family", "size"))
-    for model in models:
-        size = n_parameters.get(model) or size_in_name(model)
-        rows.writerow((model, family_in_name(model), "" if size is None else f"{size:.0f}"))
+    sizes = [n_parameters.get(model) or size_in_name(model) for model in models]
+    rows = [
+        (model, family_in_name(model), None if size is None else round(size))
+        for model, size in zip(models, sizes, strict=True)
+    ]
     make_folder(file.parent)
-    write_file(file, buffer.getvalue().encode())
+    write_file(file, csv_text([("model", "family", "size"), *rows]).encode())
 
 
 def with_models(raw: Raw, model: str, file: Path) -> Raw:

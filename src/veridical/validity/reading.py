@@ -12,6 +12,7 @@ import polars as pl
 
 from veridical.errors import UserError
 from veridical.files.binary_file import read_bytes
+from veridical.files.csv_text import plain_cell
 from veridical.files.json_text import JSONContentError, parse_json, place
 from veridical.files.tables import Table, open_table
 from veridical.files.text_file import read_text
@@ -78,7 +79,7 @@ def _separated(path: Path) -> Raw:
     if table.kind == "jsonl":
         return _records(table)
     # Some programs put quotation marks around all text, in tables with tabs too.
-    unquoted = _bare if table.kind == "tsv" and all(map(_quoted, table.columns)) else str
+    unquoted = _bare if table.kind == "tsv" and all(map(_quoted, table.columns)) else plain_cell
     names = [unquoted(name) for name in table.columns]
     if repeated := [name for name, times in Counter(names).items() if times > 1]:
         raise UserError(f"{path}: the header names a column twice: {repeated[0]!r}; rename or remove one")
@@ -98,7 +99,7 @@ def _quoted(text: str) -> bool:
 
 
 def _bare(text: str) -> str:
-    return text[1:-1].replace('""', '"') if _quoted(text) else text
+    return plain_cell(text[1:-1].replace('""', '"') if _quoted(text) else text)
 
 
 def _json_lines(path: Path) -> Raw:

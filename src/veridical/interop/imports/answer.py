@@ -26,7 +26,8 @@ class Answer:
     without a context; `greedy` says for each choice whether it is what the model would have written. `lengths` are the
     texts whose characters and bytes normalise the scores, where the log says what they are. `label` is the answer as
     the harness read it from `text`. `reading` names the filter or scorer; `metrics` are the harness's own scores by
-    name, and `part` is what it reports them for, where that is not the reading (a split).
+    name, and `part` is what it reports them for, where that is not the reading (a split). `record` is the number of the
+    log's record where several answers are of one; `in_log` is False for what was asked and of which there is no record.
     """
 
     document: str
@@ -51,6 +52,10 @@ class Answer:
     factors: dict[str, str] = field(default_factory=dict)
     recomputed: dict[str, float] = field(default_factory=dict)
     """What the metrics come to by the harness's rules, from what else is here."""
+    by_scores: bool | None = None
+    """Whether its log-likelihoods make it right, where they are known and it is judged by something else."""
+    record: int | None = None
+    in_log: bool = True
 
 
 def shared_beginning(texts: Sequence[str]) -> str:

@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
+from veridical.files.ledger import reasons
 from veridical.interop.imports.answer import Answer, flat_fields, held, letters, listed
+from veridical.interop.imports.direction import declared_way, says_lower
 from veridical.interop.imports.folders import files_in
 from veridical.interop.imports.logged import LoggedModel, LoggedTask
 from veridical.interop.imports.records import RecordFile
+from veridical.runs.provenance import LeftOut
 from veridical.status import Status
 
 HARNESS = "every_eval_ever"
@@ -38,15 +41,19 @@ def read_every_eval_ever(path: Path) -> list[LoggedModel]:
     if not path.exists():
         raise UserError(f"{path}: no such file or folder")
     groups: dict[tuple[str, str], _EvaluationRecords] = {}
-    for file in files_in(path, (".jsonl",)) if path.is_dir() else [path]:
-        for record in RecordFile(file):
+    left_out: list[LeftOut] = []
+    for file in files_in(path, (".jsonl",), left_out) if path.is_dir() else [path]:
+        records = RecordFile(file)
+        for record in records:
             if not _is_sample(record):
+                records.ledger.leave(NO_SAMPLE)
                 continue
             key = str(record["model_id"]), str(record["evaluation_name"])
             group = groups.setdefault(key, _EvaluationRecords(version=str(record.get("schema_version", ""))))
             group.files[file] = group.files.get(file, 0) + 1
             if len(group.choices) < 2:
                 group.choices.add(tuple(map(str, listed(held(record["input"]).get("choices")))))
+        left_out += _lost(file, records)
     if not groups:
         raise UserError(
             f"{path}: no instance-level records of every_eval_ever are here (JSON Lines with model_id, "
@@ -57,7 +64,15 @@ def read_every_eval_ever(path: Path) -> list[LoggedModel]:
     for (model, name), group in groups.items():
         logged = models.setdefault(model, LoggedModel(HARNESS, model, group.version, [], where=str(path)))
         logged.tasks.append(_task(model, name, group))
+    next(iter(models.values())).left_out += left_out
     return list(models.values())
+
+
+def _lost(file: Path, records: RecordFile) -> Iterator[LeftOut]:
+    """What of a file belongs to no evaluation."""
+    if lost := records.ledger.left_out:
+        n, of = lost.total(), records.ledger.read
+        yield LeftOut(what=f"{n:,} of {of:,} records of {file}", reason=reasons(lost), n=n)
 
 
 def _is_sample(record: Mapping[str, Any]) -> bool:
@@ -89,16 +104,18 @@ def _answers(task: LoggedTask, model: str, group: _EvaluationRecords, files: Seq
     for file in files:
         for record in file:
             if not _is_sample(record):
-                task.skipped[NO_SAMPLE] += 1
                 continue
             if (str(record["model_id"]), str(record["evaluation_name"])) != (model, task.name):
                 continue
+            task.ledger.take()
+            way = declared_way(record["evaluation"], record.get("metric_config"))
+            if way is not None or says_lower(task.name):
+                task.higher_is_better.setdefault("score", bool(way))
             answer = _answer(record, named_choices=same)
             key = (answer.document, answer.reading)
             answer.repeat = seen[key]
             seen[key] += 1
             yield answer
-        task.skipped.update(file.skipped)
 
 
 def _answer(record: Mapping[str, Any], *, named_choices: bool) -> Answer:

@@ -7,15 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from veridical.errors import UserError
+from veridical.runs.provenance import LeftOut
 
 MOST_FILES = 100_000
 """Files looked at in a folder: a log folder has some hundreds. Our choice."""
 
 
-def files_in(folder: Path, suffixes: Sequence[str]) -> list[Path]:
+def files_in(folder: Path, suffixes: Sequence[str], odd: list[LeftOut] | None = None) -> list[Path]:
     """The files in a folder and in those below it with these suffixes, by path.
 
-    Links that lead out of the folder are not followed, and hidden folders are not looked into. Raises UserError for a
+    Links that lead out of the folder are not followed, and hidden folders are not looked into. What is called as such
+    a file and is none (a folder, a link that leads nowhere or out, a pipe) is added to `odd`. Raises UserError for a
     folder with more than `MOST_FILES` files.
     """
     top = folder.resolve()
@@ -26,16 +28,27 @@ def files_in(folder: Path, suffixes: Sequence[str]) -> list[Path]:
         seen += len(names)
         if seen > MOST_FILES:
             raise UserError(f"{folder} holds more than {MOST_FILES:,} files: name the folder of one evaluation")
-        for name in names:
+        for name in (*names, *folders):
             path = Path(parent, name)
-            if path.suffix in suffixes and not name.startswith(".") and _is_within(path, top):
+            if path.suffix not in suffixes or name.startswith("."):
+                continue
+            if not (reason := why_no_file(path, top)):
                 found.append(path)
+            elif odd is not None:
+                odd.append(LeftOut(what=str(path), reason=reason))
     return sorted(found)
 
 
-def _is_within(path: Path, top: Path) -> bool:
+def why_no_file(path: Path, top: Path) -> str:
+    """Why a path is not a file to be read; empty where it is one."""
     try:
         real = path.resolve()
     except (OSError, RuntimeError):
-        return False
-    return real.is_file() and real.is_relative_to(top)
+        return "it is a link that leads in a circle"
+    if path.is_symlink() and not real.exists():
+        return "it is a link to what is not there"
+    if real.is_dir():
+        return "it is a folder, where a file of that name is expected"
+    if not real.is_file():
+        return "it is not a regular file"
+    return "" if real.is_relative_to(top) else "it is a link that leads out of the folder"

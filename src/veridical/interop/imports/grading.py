@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from veridical.interop.imports.direction import is_lower_better
+
 PREFERRED = (
     "chain_of_thought_correctness",
     "acc",
@@ -19,8 +21,6 @@ PREFERRED = (
 those whose names say that they are accuracies, then all others: the choice does not depend on a log's values."""
 
 _ACCURACIES = ("acc", "exact_match", "correct", "match", "solved", "pass")
-_LOWER_IS_BETTER = ("toxic", "stereotyp", "bias", "harm", "hallucinat", "error", "violation", "perplex", "loss")
-"""Parts of the names of metrics of which less is better, where the log does not say which way is better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Grading:
     """The metric that grades, the readings that it grades, and whether 0 is right.
 
     `others` are the other metrics that could have been chosen, `lower` those that are 0 or 1 and of which less is
-    better, which are never chosen unasked.
+    better, which are never chosen unasked, `lower_readings` the readings (filters, scorers) in which they are so.
     """
 
     metric: str
@@ -57,14 +57,7 @@ class Grading:
     inverted: bool = False
     others: tuple[str, ...] = ()
     lower: tuple[str, ...] = ()
-
-
-def is_lower_better(metric: str, higher_is_better: Mapping[str, bool]) -> bool:
-    """Whether less of a metric is better: as the log says, else by its name."""
-    if metric in higher_is_better:
-        return not higher_is_better[metric]
-    name = metric.lower()
-    return any(part in name for part in _LOWER_IS_BETTER)
+    lower_readings: tuple[str, ...] = ()
 
 
 def choose(
@@ -80,31 +73,40 @@ def choose(
         spreads: by metric and reading.
         wanted: the metric that was asked for.
         declared: the metrics that the log itself names; other keys of its records are not metrics.
-        higher_is_better: by metric, where the log says it.
+        higher_is_better: by metric or by reading, where the log says it.
     """
     ways = higher_is_better or {}
     usable: dict[str, list[str]] = {}
+    turned: dict[str, list[str]] = {}
     for (metric, reading), spread in spreads.items():
         if spread.is_grade and (not declared or metric in declared or metric == wanted):
-            usable.setdefault(metric, []).append(reading)
-    both = [metric for metric in usable if _is_both(metric, spreads)]
-    lower = tuple(sorted(metric for metric in usable if is_lower_better(metric, ways)))
+            way = turned if is_lower_better(metric, reading, ways) else usable
+            way.setdefault(metric, []).append(reading)
+    lower = tuple(sorted(turned))
+    lower_readings = tuple(dict.fromkeys(reading for readings in turned.values() for reading in readings))
     if wanted is not None:
-        if wanted not in usable:
+        found = usable.get(wanted) or turned.get(wanted)
+        if found is None:
             return None
-        return Grading(wanted, tuple(usable[wanted]), is_lower_better(wanted, ways), lower=lower)
-    ranked = sorted((metric for metric in both if metric not in lower), key=_rank)
+        return Grading(wanted, tuple(found), wanted not in usable, lower=lower, lower_readings=lower_readings)
+    ranked = sorted((metric for metric in usable if _is_both(metric, spreads)), key=_rank)
     if not ranked:
-        return Grading("", lower=lower) if lower else None
-    return Grading(ranked[0], tuple(usable[ranked[0]]), others=tuple(ranked[1:]), lower=lower)
+        return Grading("", lower=lower, lower_readings=lower_readings) if lower else None
+    first, *others = ranked
+    return Grading(first, tuple(usable[first]), others=tuple(others), lower=lower, lower_readings=lower_readings)
 
 
 def _is_both(metric: str, spreads: Mapping[tuple[str, str], Spread]) -> bool:
     """Whether a metric is a grade and not another kind of score that happens to be 0 or 1 throughout."""
-    if _rank(metric)[0] < len(PREFERRED) + 1:
+    if is_accuracy(metric):
         return True
     own = [spread for (name, _), spread in spreads.items() if name == metric]
     return any(spread.ones for spread in own) and any(spread.zeros for spread in own)
+
+
+def is_accuracy(metric: str) -> bool:
+    """Whether a metric's name says that 1 is a right answer."""
+    return _rank(metric)[0] < len(PREFERRED) + 1
 
 
 def _rank(metric: str) -> tuple[int, str]:

@@ -31,6 +31,7 @@ from veridical.interop.imports.helm_stats import (
 )
 from veridical.interop.imports.logged import LoggedModel, LoggedTask
 from veridical.interop.imports.records import parse_document, read_document, source_of
+from veridical.runs.provenance import LeftOut
 from veridical.status import Status
 
 HARNESS = "HELM"
@@ -59,10 +60,16 @@ def read_helm(path: Path) -> list[LoggedModel]:
         raise UserError(f"{path}: give the run folder of HELM's that it is in, not the file")
     if not path.exists():
         raise UserError(f"{path}: no such folder")
-    folders = sorted({file.parent for file in files_in(path, (".json",)) if file.name == STATE})
+    odd: list[LeftOut] = []
+    found = files_in(path, (".json",), odd)
+    folders = sorted({file.parent for file in found if file.name == STATE})
     if not folders:
         raise UserError(f"{path}: no run folder of HELM's is here: {STATE} and stats.json are expected in it")
-    return [_model(folder) for folder in folders]
+    models = [_model(folder) for folder in folders]
+    without = sorted({file.parent for file in found if file.name in ("run_spec.json", "stats.json")} - set(folders))
+    models[0].left_out += [LeftOut(what=str(one), reason=f"it has no {STATE}") for one in without]
+    models[0].left_out += odd
+    return models
 
 
 def _model(folder: Path) -> LoggedModel:
@@ -115,8 +122,8 @@ def _answers(task: LoggedTask, folder: Path, method: str) -> Iterator[Answer]:
     states = [state for state in found if isinstance(state, dict) and held(state.get("instance"))]
     if not states:
         raise UserError(f"{folder / STATE} holds no requests: nothing can be judged")
-    if lost := len(found) - len(states):
-        task.skipped[NO_INSTANCE] += lost
+    task.ledger.take(len(found))
+    task.ledger.leave(NO_INSTANCE, len(found) - len(states))
     stats = of_instances(listed(_beside(folder / "per_instance_stats.json", [])))
     if not stats:
         task.lacks.append(NO_STATS)
@@ -131,9 +138,10 @@ def _answers(task: LoggedTask, folder: Path, method: str) -> Iterator[Answer]:
             key = _key(state)
             answer = _answer(state, key, stats.get(key, {}), method)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-            task.skipped[ODD] += 1
+            task.ledger.leave(ODD)
             continue
         if method in _ALONE and (key in seen or state.get("request_mode") == "calibration"):
+            task.ledger.take(-1)  # instances are counted, and this is a further request of one
             continue
         seen.add(key)
         splits[answer.fields.get("split", "")] += 1

@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import gc
 import shutil
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
 from veridical.errors import UserError, unknown
+from veridical.files.ledger import Ledger, reasons
 from veridical.files.targets import keep_apart
-from veridical.files.writing import check_path, slug
+from veridical.files.writing import check_path, make_folder, slug, unwritable
 from veridical.interop.imports.answer import Answer
 from veridical.interop.imports.copies import without_copies
 from veridical.interop.imports.every_eval_ever import read_every_eval_ever
@@ -66,6 +68,7 @@ def import_logs(
     model: str | None = None,
     columns: PredictionColumns | None = None,
     metric: str | None = None,
+    missing: Sequence[float] = (),
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Import:
@@ -79,6 +82,7 @@ def import_logs(
         columns: which column of a table of predictions is what; found by name where None.
         metric: the harness's score by which answers are judged, in place of their choices or of the one that
             `veridical.interop.imports.grading` would choose. Tasks that do not have it are judged as without it.
+        missing: numbers that stand for a score that is missing, such as -999: an answer with one is not ok.
         seed: of the resampling.
         progress: where progress is reported; nowhere where None.
 
@@ -100,19 +104,32 @@ def import_logs(
             one.name = model
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UserError(f"{target} exists already: an import goes into a new folder; choose another --out")
+    how = _How(metric, tuple(missing))
     with _nothing_left(target):
-        _write_all(models, target, metric, seed, reporter)
+        if len(models) == 1:
+            _write_all(models, target, how, seed, reporter)
+        else:
+            with _all_at_once(target) as folder:
+                _write_all(models, folder, how, seed, reporter)
         study = open_study(target)
         study.write()
     return Import(study)
 
 
-def _write_all(models: Sequence[LoggedModel], target: Path, metric: str | None, seed: int, progress: Progress) -> None:
+@dataclass(frozen=True)
+class _How:
+    """By which of the harness's scores answers are judged, and which numbers stand for a missing one."""
+
+    metric: str | None = None
+    missing: tuple[float, ...] = ()
+
+
+def _write_all(models: Sequence[LoggedModel], target: Path, how: _How, seed: int, progress: Progress) -> None:
     refused: list[UserError] = []
     for position, one in enumerate(models):
         folder = target if len(models) == 1 else target / f"{slug(one.name)}-{position + 1}"
         try:
-            _write(one, folder, metric, seed, progress, in_study=len(models) > 1)
+            _write(one, folder, how, seed, progress, in_study=len(models) > 1)
         except UserError as error:
             refused.append(error)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -122,6 +139,22 @@ def _write_all(models: Sequence[LoggedModel], target: Path, metric: str | None, 
         raise refused[0]
     for message in refused:
         progress.say(f"left out: {message}")
+
+
+@contextlib.contextmanager
+def _all_at_once(target: Path) -> Iterator[Path]:
+    """A folder beside `target` that takes its place where the block succeeds, and is gone where it does not."""
+    folder = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.tmp")
+    make_folder(folder)
+    try:
+        yield folder
+        if target.is_dir():
+            target.rmdir()
+        folder.rename(target)
+    except OSError as error:
+        raise unwritable(target, error) from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextlib.contextmanager
@@ -170,18 +203,16 @@ def _joined(models: Sequence[LoggedModel]) -> list[LoggedModel]:
     return found
 
 
-def _write(
-    model: LoggedModel, folder: Path, metric: str | None, seed: int, progress: Progress, *, in_study: bool
-) -> None:
+def _write(model: LoggedModel, folder: Path, how: _How, seed: int, progress: Progress, *, in_study: bool) -> None:
     with RunWriter(folder) as run, _without_collector():
-        written = list(_tasks(model, run, metric, progress))
+        written = list(_tasks(model, run, how, progress))
         if not written:
             raise UserError(
                 f"{model.where}: no record in it can be read as an answer ({_skipped(model.tasks)}); "
                 "is it a log of another harness?"
             )
-        if metric is not None:
-            _check_metric(metric, model.where, [task for _, task in written])
+        if how.metric is not None:
+            _check_metric(how.metric, model.where, [task for _, task in written])
         run.finish()
         files = [source for task in model.tasks for source in task.sources()]
         entries = tuple(entry for entry, _ in written)
@@ -205,8 +236,10 @@ def _without_collector() -> Iterator[None]:
 
 
 def _skipped(tasks: Sequence[LoggedTask]) -> str:
-    counts = [f"{count:,} {reason}" for task in tasks for reason, count in task.skipped.items()]
-    return "; ".join(counts) or "it is empty"
+    total = Ledger()
+    for task in tasks:
+        total.add(task.ledger)
+    return reasons(total.left_out) or "it is empty"
 
 
 def _check_metric(metric: str, where: str, tasks: Sequence[HarnessTask]) -> None:
@@ -232,16 +265,15 @@ def _with_first(metric: str | None, answers: Iterator[Answer]) -> tuple[str | No
 
 
 def _tasks(
-    model: LoggedModel, run: RunWriter, metric: str | None, progress: Progress
+    model: LoggedModel, run: RunWriter, how: _How, progress: Progress
 ) -> Iterator[tuple[SuiteEntry, HarnessTask]]:
     for task in model.tasks:
-        wanted, answers = _with_first(metric, task.answers())
-        writer = TaskWriter(run, task, model.harness, wanted)
+        wanted, answers = _with_first(how.metric, task.answers())
+        writer = TaskWriter(run, task, model.harness, wanted, how.missing)
         with progress.steps(f"importing {task.name}", task.total) as step:
             for answer in answers:
                 writer.add(answer)
                 step()
-        task.skipped.update(writer.skipped)
         found = writer.finish()
         if found is not None:
             yield found

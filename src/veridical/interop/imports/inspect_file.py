@@ -5,13 +5,13 @@ from __future__ import annotations
 import importlib.util
 import zipfile
 import zlib
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
+from veridical.files.ledger import Ledger
 from veridical.files.pointers import check_pointer_file
 from veridical.files.sources import check_source
 from veridical.interop.imports.answer import held, listed
@@ -42,8 +42,8 @@ class Log:
     n_samples: int
     samples: Callable[[], Iterator[InspectSample]]
     notes: list[str] = field(default_factory=list)
-    skipped: Counter[str] = field(default_factory=Counter)
-    """What could not be read, complete once the samples are."""
+    ledger: Ledger = field(default_factory=Ledger)
+    """The samples, and those that could not be read: complete once they are."""
 
     @property
     def status(self) -> str:
@@ -77,7 +77,15 @@ def _by_inspect(path: Path, log: Log) -> Log:
     samples = document.pop("samples", None) or []
     if len(samples) < log.n_samples:
         return log
-    return Log(path, document, len(samples), lambda: iter(samples), log.notes)
+    return _of_samples(path, document, samples, log.notes)
+
+
+def _of_samples(path: Path, header: Mapping[str, Any], held_samples: Sequence[Any], notes: list[str]) -> Log:
+    """A log whose samples are all at hand; what is no object among them is left out."""
+    samples = [sample for sample in held_samples if isinstance(sample, dict)]
+    ledger = Ledger(read=len(held_samples))
+    ledger.leave(NO_SAMPLE, len(held_samples) - len(samples))
+    return Log(path, header, len(samples), lambda: iter(samples), notes, ledger)
 
 
 def _object(path: Path) -> Log:
@@ -85,14 +93,13 @@ def _object(path: Path) -> Log:
     if not isinstance(document.get("eval"), dict):
         raise UserError(f"{path} is not a log of Inspect's: it has no 'eval'")
     held_samples = listed(document.pop("samples", None))
-    samples = [sample for sample in held_samples if isinstance(sample, dict)]
-    skipped = Counter({NO_SAMPLE: lost} if (lost := len(held_samples) - len(samples)) else {})
     notes: list[str] = []
-    if not samples:
-        samples = [dict(sample) for sample in _of_reductions(document)]
-        if samples:
+    if not any(isinstance(sample, dict) for sample in held_samples):
+        reduced = [dict(sample) for sample in _of_reductions(document)]
+        if reduced:
             notes.append("samples: only the score of each is in it, so that item sets can be made of nothing")
-    return Log(path, document, len(samples), lambda: iter(samples), notes, skipped)
+        held_samples += reduced
+    return _of_samples(path, document, held_samples, notes)
 
 
 def _of_reductions(document: Mapping[str, Any]) -> Iterator[InspectSample]:
@@ -119,13 +126,14 @@ def _archive(path: Path) -> Log:
     except (zipfile.BadZipFile, OSError) as error:
         raise UserError(f"{path} cannot be read as an archive: {error}; was it copied whole?") from error
     samples = sorted(name for name in names if name.startswith("samples/") and name.endswith(".json"))
-    skipped = Counter[str]()
-    return Log(path, header, len(samples), lambda: _members(path, samples, skipped), skipped=skipped)
+    ledger = Ledger()
+    return Log(path, header, len(samples), lambda: _members(path, samples, ledger), ledger=ledger)
 
 
-def _members(path: Path, names: list[str], skipped: Counter[str]) -> Iterator[InspectSample]:
+def _members(path: Path, names: list[str], ledger: Ledger) -> Iterator[InspectSample]:
     """The samples that can be read; the others are counted."""
-    skipped.clear()
+    ledger.read = len(names)
+    ledger.left_out.clear()
     with zipfile.ZipFile(path) as archive:
         for name in names:
             try:
@@ -133,7 +141,7 @@ def _members(path: Path, names: list[str], skipped: Counter[str]) -> Iterator[In
             except UnsupportedError:
                 raise
             except UserError:
-                skipped[DAMAGED] += 1
+                ledger.leave(DAMAGED)
                 continue
             yield sample
 

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
+from veridical.files.ledger import reasons
 from veridical.interop.imports.answer import Answer, as_number, as_text, held, listed
+from veridical.interop.imports.direction import declared_way
 from veridical.interop.imports.folders import files_in
 from veridical.interop.imports.inspect_file import Log, read_log
 from veridical.interop.imports.inspect_sample import Scorers, repeat_of, scores_of
@@ -34,7 +36,8 @@ def read_inspect(path: Path) -> list[LoggedModel]:
         return [_model(read_log(path))]
     found: list[LoggedModel] = []
     refused: list[tuple[Path, UserError]] = []
-    for file in files_in(path, (".eval", ".json")):
+    odd: list[LeftOut] = []
+    for file in files_in(path, (".eval", ".json"), odd):
         try:
             log = read_log(file)
             found.append(_model(log))
@@ -45,6 +48,7 @@ def read_inspect(path: Path) -> list[LoggedModel]:
     for file, why in refused:
         reason = str(why).replace(str(file), "it", 1).removeprefix("it: ")
         found[0].left_out.append(LeftOut(what=str(file), reason=reason))
+    found[0].left_out += odd
     return found
 
 
@@ -78,8 +82,7 @@ def _task(log: Log, spec: Mapping[str, Any]) -> LoggedTask:
     model = next((sample for sample in log.samples() if scores_of(sample) and not sample.get("error")), None)
     model = model or next((sample for sample in log.samples() if scores_of(sample)), None)
     if model is None:
-        if log.skipped:
-            lost = "; ".join(f"{count:,} {reason}" for reason, count in log.skipped.items())
+        if lost := reasons(log.ledger.left_out):
             raise UserError(f"{log.path}: no sample with a score can be read ({lost}); was it copied whole?")
         raise UserError(
             f"{log.path}: no sample has a score, so that nothing can be judged; 'inspect score' gives them one"
@@ -91,6 +94,7 @@ def _task(log: Log, spec: Mapping[str, Any]) -> LoggedTask:
         version=as_text(spec.get("task_version", "")),
         reported=_reported(log),
         stderr=_stderr(log),
+        higher_is_better=_ways(log, spec),
         sources=lambda: [log.source()],
         total=log.n_samples,
     )
@@ -105,6 +109,18 @@ def _task(log: Log, spec: Mapping[str, Any]) -> LoggedTask:
 def _expected(log: Log, spec: Mapping[str, Any]) -> int | None:
     found = held(spec.get("dataset")).get("samples")
     return found if isinstance(found, int) and found != log.n_samples else None
+
+
+def _ways(log: Log, spec: Mapping[str, Any]) -> dict[str, bool]:
+    """Which way is better, by scorer, where the log says it of the scorer or of one of its metrics."""
+    found: dict[str, bool] = {}
+    scores = map(held, listed(held(log.header.get("results")).get("scores")))
+    for one in (*scores, *map(held, listed(spec.get("scorers")))):
+        metrics = held(one.get("metrics"))
+        way = declared_way(one, one.get("options"), one.get("metadata"), *map(held, metrics.values()))
+        if way is not None:
+            found.setdefault(str(one.get("name")), way)
+    return found
 
 
 _SPREADS = ("stderr", "std", "var", "bootstrap_stderr")
@@ -136,12 +152,14 @@ def _answers(task: LoggedTask, log: Log, scored: Scorers, spec: Mapping[str, Any
     """An answer for every sample, epoch and reading, whether or not it has a score: all of them were asked."""
     seen: set[tuple[str, int]] = set()
     limits: Counter[str] = Counter()
-    for sample in log.samples():
+    for record, sample in enumerate(log.samples()):
         seen.add((str(sample.get("id", "")), repeat_of(sample)))
         if kind := held(sample.get("limit")).get("type"):
             limits[as_text(kind)] += bool(scores_of(sample))
-        yield from scored.answers(sample)
-    task.skipped.update(log.skipped)
+        for answer in scored.answers(sample):
+            answer.record = record
+            yield answer
+    task.ledger.add(log.ledger)
     if limited := limits.total():
         task.lacks.append(f"{limited:,} " + LIMITED.format(kinds=", ".join(sorted(limits))))
     yield from _absent(spec, seen, scored)
@@ -165,6 +183,7 @@ def _absent(spec: Mapping[str, Any], seen: Set[tuple[str, int]], scored: Scorers
                     text="",
                     status=Status.ERROR,
                     detail=ABSENT,
+                    in_log=False,
                 )
 
 

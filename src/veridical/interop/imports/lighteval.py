@@ -20,9 +20,11 @@ import polars as pl
 from veridical.errors import UserError
 from veridical.files.binary_file import read_bytes
 from veridical.interop.imports.answer import Answer, as_text, flat_fields, held, letters, listed, number
+from veridical.interop.imports.direction import truth
 from veridical.interop.imports.folders import files_in
 from veridical.interop.imports.logged import LoggedModel, LoggedTask
 from veridical.interop.imports.records import Record, read_document, source_of
+from veridical.runs.provenance import LeftOut
 
 HARNESS = "lighteval"
 _DATE = r"\d{4}-\d{2}-\d{2}T\d{2}[-:]\d{2}[-:]\d{2}(?:\.\d+)?"
@@ -52,7 +54,8 @@ def read_lighteval(path: Path) -> list[LoggedModel]:
     """The models in a details file or a folder of them. Raises UserError where there is none."""
     if not path.exists():
         raise UserError(f"{path}: no such file or folder")
-    found = files_in(path, (".parquet",)) if path.is_dir() else [path]
+    odd: list[LeftOut] = []
+    found = files_in(path, (".parquet",), odd) if path.is_dir() else [path]
     files = [(file, match) for file in found if (match := _DETAILS.fullmatch(file.name))]
     if not files:
         raise UserError(
@@ -78,6 +81,13 @@ def read_lighteval(path: Path) -> list[LoggedModel]:
             ),
         )
         logged.tasks.append(_task(file, match["task"], results))
+    first = next(iter(models.values()))
+    first.left_out += odd
+    first.left_out += [
+        LeftOut(what=str(file), reason="it is not called details_TASK_DATE.parquet")
+        for file in found
+        if not _DETAILS.fullmatch(file.name)
+    ]
     return list(models.values())
 
 
@@ -126,10 +136,23 @@ def _task(file: Path, written: str, results: Record) -> LoggedTask:
             if metric.endswith("_stderr") and isinstance(value, int | float)
         },
         sources=lambda: [source_of(file)],
+        higher_is_better=_ways(held(held(results.get("config_tasks")).get(written))),
     )
     if not results:
         task.lacks.append("no results file: reported numbers, task versions and settings are not known")
     return task
+
+
+def _ways(config: Mapping[str, Any]) -> dict[str, bool]:
+    """Which way is better, by metric, where the task's configuration says it."""
+    found: dict[str, bool] = {}
+    for one in map(held, [*listed(config.get("metric")), *listed(config.get("metrics"))]):
+        named, way = one.get("metric_name"), one.get("higher_is_better")
+        for name in named if isinstance(named, list) else [named]:
+            said = truth(way.get(str(name)) if isinstance(way, dict) else way)
+            if said is not None:
+                found[str(name)] = said
+    return found
 
 
 def _answers(task: LoggedTask, file: Path) -> Iterator[Answer]:
@@ -140,10 +163,11 @@ def _answers(task: LoggedTask, file: Path) -> Iterator[Answer]:
     rows = list(frame.iter_rows(named=True))
     read = [_row(row) for row in rows]
     offered = {tuple(row.choices) for row in read if row is not None}
+    task.ledger.take(len(read))
     for place, row in enumerate(read):
         answer = _answer(row, str(place), same=len(offered) == 1) if row is not None else None
         if answer is None:
-            task.skipped[NO_ANSWER] += 1
+            task.ledger.leave(NO_ANSWER)
         else:
             yield answer
 

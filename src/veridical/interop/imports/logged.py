@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from veridical.files.ledger import Ledger
 from veridical.interop.imports.answer import Answer
 from veridical.runs.provenance import LeftOut, SourceFile
 
@@ -18,10 +18,10 @@ class LoggedTask:
     """One task of one evaluation.
 
     `answers` reads the log once, as a stream; then alone `lacks` (what it does not hold or was assumed), `notices`
-    (what must be read before its numbers), `skipped` (counts of what was left out) and `sources` are complete. `total`
-    is about how many answers there are. `declared` are the metrics that the log names, `higher_is_better` says of a
-    metric which way is better, and `aggregated` how the harness makes its number of the single scores, where the log
-    says it. `stderr` is the harness's standard error by metric and reading.
+    (what must be read before its numbers), `ledger` (what was read, and what of it left out) and `sources` are
+    complete. `total` is about how many answers there are. `declared` are the metrics that the log names,
+    `higher_is_better` says of a metric or of a reading which way is better, and `aggregated` how the harness makes its
+    number of the single scores, where the log says it. `stderr` is its standard error by metric and reading.
     """
 
     name: str
@@ -31,7 +31,7 @@ class LoggedTask:
     reported: list[Reported] = field(default_factory=list)
     lacks: list[str] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
-    skipped: Counter[str] = field(default_factory=Counter)
+    ledger: Ledger = field(default_factory=Ledger)
     sources: Callable[[], list[SourceFile]] = list
     total: int = 0
     declared: set[str] = field(default_factory=set)

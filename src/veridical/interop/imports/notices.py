@@ -3,127 +3,159 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from veridical.files.ledger import reasons
 from veridical.interop.imports.answer import Answer
 from veridical.interop.imports.grading import Grading, names
-from veridical.interop.imports.tally import Tallies, Tally
-from veridical.runs.provenance import Metric
+from veridical.interop.imports.logged import LoggedTask
+from veridical.interop.imports.reported import reported_otherwise
+from veridical.interop.imports.tally import Tallies, Tally, is_right
+from veridical.runs.provenance import Metric, Notice
 from veridical.status import Status
 
 DIFFERING = 0.01
 """Share of answers judged otherwise than the log's own grade above which it must be said first."""
-LARGEST_ROUNDING = 0.005
-"""A reported number with few decimals may be a rounded one: it may differ from the mean of the log's scores by half a
-unit of its last decimal, and by no more than this."""
-
-_MEANS = ("", "mean", "acc_all", "nanmean")
 
 
 @dataclass
 class Counts:
-    """The answers of one task under one reading, by status, and those without a right answer that is known."""
+    """The answers of one task under one reading, by status, and the log's records that they are of."""
 
     statuses: Counter[str] = field(default_factory=Counter)
+    right: int = 0
+    """Those that are right by their choices."""
     without_gold: int = 0
     repeats: set[int] = field(default_factory=set)
+    with_gold: set[int] = field(default_factory=set)
+    gold_unknown: set[int] = field(default_factory=set)
+    """Records whose right answer is known, and those whose is not."""
 
     def add(self, answer: Answer) -> None:
         """Count one answer."""
         self.statuses[answer.status.value] += 1
-        self.without_gold += bool(answer.choices) and not answer.gold
+        unknown = bool(answer.choices) and not answer.gold
+        self.without_gold += unknown
+        self.right += bool(answer.labels) and is_right(answer)
         self.repeats.add(answer.repeat)
+        if answer.in_log and answer.record is not None:
+            (self.gold_unknown if unknown else self.with_gold).add(answer.record)
 
     @property
     def n(self) -> int:
         """The number of answers."""
         return self.statuses.total()
 
+    @property
+    def n_graded(self) -> int:
+        """The number of answers to items whose right answer is known."""
+        return self.n - self.without_gold
+
 
 def notices(
-    task: str,
     tallies: Tallies,
+    repeated: Tallies,
     counts: Mapping[str, Counts],
-    metrics: Iterable[Metric],
+    metrics: Sequence[Metric],
     grading: Grading | None,
-    aggregated: Mapping[str, str],
+    logged: LoggedTask,
     *,
     by_grade: bool,
-) -> Iterator[str]:
-    """Lines, the gravest first.
+) -> Iterator[Notice]:
+    """Notices, the gravest first.
 
     Arguments:
-        task: what to call the task.
-        tallies, counts: of its answers, the counts by reading.
+        tallies, counts: of the task's answers, the counts by reading.
+        repeated: of the answers that were left out, since their document has one already.
         metrics: its metrics as reported and as they come out of the log.
         grading: which of its own scores grades its answers.
-        aggregated: by metric, how the harness makes its number of the single scores, where the log says it.
+        logged: the task as its log has it.
         by_grade: whether answers are judged by that score, and not by their choices.
     """
-    yield from _altered(task, metrics, aggregated)
-    grade = grading.metric if grading else ""
+    task, grade = logged.name, grading.metric if grading else ""
+    inverted = bool(by_grade and grading and grading.inverted)
+    for reading, own in counts.items():
+        parts = tallies.of(grade, reading)
+        who = f"{task} ({reading})" if len(counts) > 1 else task
+        if parts and by_grade:
+            yield from _scored_otherwise(who, grade, parts)
+        if parts:
+            yield from _graded_otherwise(who, grade, parts, own, by_grade=by_grade, inverted=inverted)
+    accuracy = {} if by_grade else {name: (own.right, own.n - own.without_gold) for name, own in counts.items()}
+    yield from reported_otherwise(logged, tallies, repeated, metrics, accuracy)
+    yield from _left_out(logged)
     for reading, own in counts.items():
         who = f"{task} ({reading})" if len(counts) > 1 else task
-        parts = tallies.of(grade, reading)
-        if parts:
-            yield from _graded_otherwise(who, grade, parts, own, by_grade=by_grade)
         if len(own.repeats) > 1:
-            yield (
-                f"{who}: documents were asked up to {len(own.repeats)} times (epochs, trials): every measure is of the "
-                "first time, and accuracy over repeats is of all"
+            yield Notice(
+                task=who,
+                says=f"documents were asked up to {len(own.repeats)} times (epochs, trials)",
+                means="every measure is of the first time, and accuracy over repeats is of all",
             )
         if own.without_gold:
-            yield (
-                f"{who}: {own.without_gold:,} of {own.n:,} answers are to items without a right answer that the log "
-                "says, and are not in the denominator of accuracy"
+            yield Notice(
+                task=who,
+                says=f"{own.without_gold:,} of {own.n:,} answers are to items without a right answer that the log "
+                f"says: accuracy {_share(own.right, own.n_graded)} is over the other {own.n_graded:,}, and "
+                f"{_share(own.right, own.n)} over all",
+                means="they are not in the denominator of accuracy",
             )
-    if by_grade and grading is not None:
-        yield from _chosen(task, grading, tallies)
+    if grading is not None:
+        yield from _chosen(task, grading, tallies, by_grade=by_grade)
 
 
-def _altered(task: str, metrics: Iterable[Metric], aggregated: Mapping[str, str]) -> Iterator[str]:
-    """Metrics whose reported number is not what the log's own scores come to."""
-    for one in metrics:
-        found = one.own if one.own is not None else one.recomputed
-        if one.reported is None or found is None or aggregated.get(one.metric, "") not in _MEANS:
-            continue
-        if not _is_same(one.reported, found) and not _is_same(one.reported, 100 * found):
-            yield (
-                f"{task}: {one.metric} ({one.reading}) is reported as {one.reported:.4g}, and the scores of the "
-                f"{one.n:,} answers in the log come to {found:.4g}: the two are not of the same answers, or one was "
-                "altered"
-            )
+def _left_out(logged: LoggedTask) -> Iterator[Notice]:
+    """What the log's reader could not read, or left out."""
+    ledger = logged.ledger
+    if lost := ledger.left_out.total():
+        yield Notice(
+            task=logged.name,
+            says=f"{lost:,} of {ledger.read:,} records left out ({reasons(ledger.left_out)})",
+            means="what is measured is of the rest",
+        )
 
 
-def _is_same(reported: float, found: float) -> bool:
-    decimals = len(repr(reported).partition(".")[2]) if "e" not in repr(reported) else 16
-    tolerance = max(1e-6, min(0.5000001 * 10.0**-decimals, LARGEST_ROUNDING)) * max(1.0, abs(reported))
-    return abs(reported - found) <= tolerance
+def _scored_otherwise(who: str, grade: str, parts: Sequence[Tally]) -> Iterator[Notice]:
+    """Where answers are judged by the log's own grade, and log-likelihoods that it has too say something else."""
+    scored, otherwise = sum(tally.scored for tally in parts), sum(tally.scored_otherwise for tally in parts)
+    if not otherwise:
+        return
+    ones, graded = sum(tally.ones for tally in parts), sum(tally.ones + tally.zeros for tally in parts)
+    right = sum(tally.scored_right for tally in parts)
+    yield Notice(
+        task=who,
+        says=f"accuracy {_share(ones, graded)} by the log's own {grade}, by which answers are judged, and "
+        f"{_share(right, scored)} by its log-likelihoods: {otherwise:,} of {scored:,} answers differ",
+        means="the task has a rule of its own, or scores were altered",
+    )
 
 
-def _graded_otherwise(who: str, grade: str, parts: list[Tally], own: Counts, *, by_grade: bool) -> Iterator[str]:
+def _graded_otherwise(
+    who: str, grade: str, parts: Sequence[Tally], own: Counts, *, by_grade: bool, inverted: bool
+) -> Iterator[Notice]:
     """Where what is judged here is not what the log's own grade says, for more than a hundredth of the answers."""
-    numbers, ones = sum(tally.numbers for tally in parts), sum(tally.ones for tally in parts)
-    total = sum(tally.own for tally in parts)
+    numbers, total = sum(tally.numbers for tally in parts), sum(tally.own for tally in parts)
     if by_grade:
-        otherwise = sum(tally.not_ok_ones + tally.partial for tally in parts)
-        right = ones - sum(tally.not_ok_ones for tally in parts)
+        hits = sum(tally.zeros - tally.not_ok_zeros if inverted else tally.ones - tally.not_ok_ones for tally in parts)
+        lost = sum(tally.not_ok_zeros if inverted else tally.not_ok_ones for tally in parts)
+        otherwise, right = lost + sum(tally.partial for tally in parts), hits
     else:
-        otherwise = sum(tally.judged_otherwise for tally in parts)
-        right = sum(tally.right for tally in parts)
+        otherwise, right = sum(tally.judged_otherwise for tally in parts), own.right
     n = own.n - own.without_gold
     absent = own.n - numbers
     reason = _why(own)
     if otherwise > DIFFERING * own.n and numbers:
-        yield (
-            f"{who}: {otherwise:,} of {own.n:,} answers are judged otherwise than by the log's own {grade}: "
-            f"accuracy {_share(right, n)}, and {_share(total, numbers)} by {grade}{reason}"
+        yield Notice(
+            task=who,
+            says=f"{otherwise:,} of {own.n:,} answers are judged otherwise than by the log's own {grade}: "
+            f"accuracy {_share(right, n)}, and {_share(total, numbers)} by {grade}{reason}",
         )
     elif absent > DIFFERING * own.n and numbers:
-        yield (
-            f"{who}: {absent:,} of {own.n:,} answers have no {grade} in the log and stay in the denominator: "
-            f"accuracy {_share(right, n)}, and {_share(total, numbers)} over the {numbers:,} that have one{reason}"
+        yield Notice(
+            task=who,
+            says=f"{absent:,} of {own.n:,} answers have no {grade} in the log and stay in the denominator: "
+            f"accuracy {_share(right, n)}, and {_share(total, numbers)} over the {numbers:,} that have one{reason}",
         )
 
 
@@ -138,21 +170,35 @@ def _share(count: float, of: int) -> str:
     return f"{count / of:.3f}".removeprefix("0") if of else "of nothing"
 
 
-def _chosen(task: str, grading: Grading, tallies: Tallies) -> Iterator[str]:
+def _chosen(task: str, grading: Grading, tallies: Tallies, *, by_grade: bool) -> Iterator[Notice]:
     """Which of several scores grades, which way round it is read, and which readings it does not grade."""
-    if grading.inverted:
-        yield f"{task}: of {grading.metric} less is better: an answer is right where it is 0"
-    if grading.metric and grading.others:
-        yield (
-            f"{task}: right is what {grading.metric} says, one of {len(grading.others) + 1} scores that are 0 or 1 "
-            f"(the others: {names(grading.others)}); --metric NAME chooses another"
+    if by_grade and grading.inverted:
+        yield Notice(task=task, says=f"of {_lower(grading)} less is better", means="an answer is right where it is 0")
+    if by_grade and grading.metric and grading.others:
+        yield Notice(
+            task=task,
+            says=f"right is what {grading.metric} says, one of {len(grading.others) + 1} scores that are 0 or 1 "
+            f"(the others: {names(grading.others)}); --metric NAME chooses another",
         )
-    if not grading.metric and grading.lower:
-        yield (
-            f"{task}: not judged: of {names(grading.lower)} less is better; --metric {grading.lower[0]} judges it, "
-            "with 0 as right"
+    if by_grade and not grading.metric and grading.lower:
+        yield Notice(
+            task=task,
+            says=f"not judged: of {_lower(grading)} less is better; --metric {grading.lower[0]} judges it, "
+            "with 0 as right",
         )
+    if not by_grade:
+        return
     graded = tallies.readings(grading.readings)
     rest = [reading for reading in tallies.parts if reading not in graded]
-    if grading.metric and rest:
-        yield f"{task}: {names(rest)}: not judged, since {grading.metric} is not 0 or 1 there"
+    turned = [reading for reading in rest if reading in grading.lower_readings]
+    if grading.metric and turned:
+        yield Notice(task=task, says=f"{names(turned)}: not judged, since of {names(turned)} less is better")
+    if grading.metric and (other := [reading for reading in rest if reading not in turned]):
+        yield Notice(task=task, says=f"{names(other)}: not judged, since {grading.metric} is not 0 or 1 there")
+
+
+def _lower(grading: Grading) -> str:
+    """What less is better of: the metric, with the reading where that has a name of its own."""
+    own = [reading for reading in grading.lower_readings if reading not in grading.lower]
+    which = names(grading.lower if not grading.inverted else (grading.metric,))
+    return f"{which} ({names(own)})" if own else which

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from veridical.errors import UserError
-from veridical.files.tables import Table, TableRow, open_table
+from veridical.files.tables import TableRow
 from veridical.interop.imports.answer import Answer, letters
 from veridical.interop.imports.logged import LoggedModel, LoggedTask
 from veridical.interop.imports.prediction_columns import PredictionColumns, found_columns
+from veridical.interop.imports.prediction_rows import read_rows
+from veridical.interop.imports.prediction_scores import MISSING, PredictionScores, list_of
 from veridical.interop.imports.records import source_of
 from veridical.status import Status
 
@@ -23,16 +25,15 @@ HARNESS = "predictions"
 MOST_LABELS = 26
 """Golds that are more than this, or that hardly recur, are answers to open questions. Our choice."""
 NO_GOLD = "a row without a right answer"
+ODD_GOLD = "a row whose right answer is none of the options"
 _SCORES, _ANSWER = "scores", "answer"
 _QUESTION = (
     *("question", "premise", "hypothesis", "text", "prompt", "query", "input", "context", "passage", "sentence"),
     *("sentence1", "sentence2", "story"),
 )
 """Columns that are what was asked, in lower case; other columns are what sets can be made of."""
-_MISSING = ("", "nan", "none", "null", "na", "n/a")
 _TRUE, _FALSE = ("1", "1.0", "true", "yes", "correct", "right"), ("0", "0.0", "false", "no", "incorrect", "wrong")
 _WHOLE = re.compile(r"-?[0-9]+\.0")
-_TINY = 5e-324
 
 
 def read_predictions(path: Path, given: PredictionColumns | None = None) -> list[LoggedModel]:
@@ -40,9 +41,9 @@ def read_predictions(path: Path, given: PredictionColumns | None = None) -> list
     fault."""
     if not path.is_file():
         raise UserError(f"{path}: no such file; predictions are one .csv, .tsv or .jsonl file")
-    table = open_table(path)
-    rows = list(table.rows())
-    known = list(dict.fromkeys((*table.columns, *(name for row in rows for name in row.values))))
+    found = read_rows(path)
+    rows = found.rows
+    known = list(dict.fromkeys((*found.columns, *(name for row in rows for name in row.values))))
     columns = found_columns(given or PredictionColumns(), known, str(path))
     if not rows:
         raise UserError(f"{path}: no rows; write one for each answer")
@@ -53,7 +54,8 @@ def read_predictions(path: Path, given: PredictionColumns | None = None) -> list
     models: dict[str, LoggedModel] = {}
     for (model, name), own in groups.items():
         logged = models.setdefault(model, LoggedModel(HARNESS, model, "", [], where=str(path)))
-        logged.tasks.append(_task(table, name, own, columns))
+        logged.tasks.append(_task(path, name, own, columns))
+    next(iter(models.values())).left_out += found.left_out
     if not columns.model:
         next(iter(models.values())).tasks[0].lacks.append("no name of the model: --model NAME gives it one")
     return list(models.values())
@@ -66,18 +68,22 @@ class _Options:
     labels: tuple[str, ...]
     per_row: str = ""
 
-    def of(self, row: TableRow, source: str) -> tuple[str, ...]:
-        return tuple(_list(row, self.per_row, source)) if self.per_row else self.labels
+    def of(self, row: TableRow) -> tuple[str, ...]:
+        return tuple(list_of(row.values.get(self.per_row, "")) or ()) if self.per_row else self.labels
 
 
-def _task(table: Table, name: str, rows: Sequence[TableRow], columns: PredictionColumns) -> LoggedTask:
-    options = _options(rows, columns, str(table.path))
+def _task(path: Path, name: str, rows: Sequence[TableRow], columns: PredictionColumns) -> LoggedTask:
+    scores = PredictionScores(rows, columns.scores, str(path))
+    options = _options(rows, columns, scores.length)
+    _check_golds(rows, columns, options, str(path))
+    _check_grades(rows, columns, str(path))
     task = LoggedTask(
         name=name,
-        answers=lambda: _answers(table, task, rows, columns, options),
-        sources=lambda: [source_of(table.path)],
+        answers=lambda: _answers(task, rows, columns, options, scores),
+        sources=lambda: [source_of(path)],
         total=len(rows),
     )
+    task.lacks.extend(scores.notes())
     if not columns.id:
         task.lacks.append("no column of ids: rows are identified by their number (--id-column COL names one)")
     used = [f"{role} {column!r}" for role, column in _used(columns)]
@@ -104,7 +110,7 @@ def _used(columns: PredictionColumns) -> Iterator[tuple[str, str]]:
         yield "scores", ", ".join(columns.scores)
 
 
-def _options(rows: Sequence[TableRow], columns: PredictionColumns, source: str) -> _Options:
+def _options(rows: Sequence[TableRow], columns: PredictionColumns, n_scores: int) -> _Options:
     if columns.choices:
         return _Options((), columns.choices)
     if columns.labels:
@@ -113,12 +119,9 @@ def _options(rows: Sequence[TableRow], columns: PredictionColumns, source: str) 
         return _Options(_without_affixes(columns.scores))
     golds = Counter(gold for row in rows for gold in _golds(row, columns.gold))
     if columns.scores:  # one column of lists
-        n = max(
-            (len(_list(row, columns.scores[0], source)) for row in rows if _cell(row, columns.scores[0])), default=0
-        )
-        if len(golds) <= n and not all(gold.isdigit() for gold in golds):
+        if len(golds) <= n_scores and not all(gold.isdigit() for gold in golds):
             return _Options(tuple(sorted(golds)))
-        return _Options(tuple(str(place) for place in range(n)))
+        return _Options(tuple(str(place) for place in range(n_scores)))
     few = 1 < len(golds) <= MOST_LABELS and golds.total() >= 2 * len(golds)
     return _Options(tuple(sorted(golds)) if few else ())
 
@@ -137,36 +140,43 @@ def _without_affixes(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _answers(
-    table: Table, task: LoggedTask, rows: Sequence[TableRow], columns: PredictionColumns, options: _Options
+    task: LoggedTask,
+    rows: Sequence[TableRow],
+    columns: PredictionColumns,
+    options: _Options,
+    scores: PredictionScores,
 ) -> Iterator[Answer]:
     seen: Counter[str] = Counter()
-    scale, probabilities = _scale(rows, columns, str(table.path))
-    if scale:
-        task.lacks.append(scale)
+    unread: Counter[str] = Counter()
     for row in rows:
-        source = f"{table.path}, line {row.line}"
+        task.ledger.take()
         golds = _golds(row, columns.gold)
         document = _cell(row, columns.id) or str(row.line)
         answer = Answer(
             document=document,
             fields={columns.id or "line": document},
             reading=_SCORES if columns.scores else _ANSWER,
-            metrics=_grade(row, columns, source),
+            metrics=_grade(row, columns),
             factors={},
         )
         if not golds and not answer.metrics:
-            task.skipped[NO_GOLD] += 1
+            task.ledger.leave(NO_GOLD)
             continue
+        if columns.correct and answer.metrics[columns.correct] is None:
+            unread[row.values.get(columns.correct, "").strip()[:40] or "empty"] += 1
         _describe(answer, row, columns)
         answer.repeat = seen[document]
         seen[document] += 1
-        labels = options.of(row, source)
+        labels = options.of(row)
         if columns.prediction:
             answer.text = _cell(row, columns.prediction)
         if labels and golds:
-            _choose(answer, row, columns, labels, golds, source)
-            if answer.scores and probabilities:
-                answer.scores = [math.log(max(score, _TINY)) for score in answer.scores]
+            if not (places := _places(golds, labels)):
+                task.ledger.leave(ODD_GOLD)
+                continue
+            _choose(answer, columns, labels, places, scores.of(row, len(labels)) if columns.scores else None)
+        elif golds and options.per_row:
+            answer.status, answer.detail = Status.ERROR, "the cell of its choices is not a list"
         elif columns.prediction and not answer.metrics:
             right = _normal(answer.text or "") in map(_normal, golds)
             answer.metrics = {"exact_match": float(right)}
@@ -174,6 +184,23 @@ def _answers(
         if columns.prediction and not columns.scores and not answer.text:
             answer.status = Status.EMPTY
         yield answer
+    if unread:
+        shown = ", ".join(f"{text!r} ({count})" for text, count in unread.most_common(4))
+        task.lacks.append(
+            f"column {columns.correct!r} is neither 0 nor 1 in {unread.total():,} of {len(rows):,} rows: {shown}"
+        )
+
+
+def _check_grades(rows: Sequence[TableRow], columns: PredictionColumns, source: str) -> None:
+    """Raise UserError for a column of grades most of whose cells are something else: it is another column."""
+    said = [(row.line, text) for row in rows if (text := _cell(row, columns.correct))]
+    odd = [(line, text) for line, text in said if _grade_of(text) is None]
+    if 2 * len(odd) > len(said):
+        line, text = odd[0]
+        raise UserError(
+            f"{source}, line {line}, column {columns.correct!r}: {text[:40]!r} is not 0, 1, true or false, as are "
+            f"{len(odd):,} of {len(said):,} cells; name another column with --correct-column"
+        )
 
 
 def _describe(answer: Answer, row: TableRow, columns: PredictionColumns) -> None:
@@ -189,30 +216,44 @@ def _describe(answer: Answer, row: TableRow, columns: PredictionColumns) -> None
             answer.factors[name] = cell.strip()
 
 
+def _places(golds: Sequence[str], labels: Sequence[str]) -> list[int]:
+    """Which of the options are right."""
+    return sorted({place for gold in golds if (place := _place(gold, labels)) is not None})
+
+
+def _check_golds(rows: Sequence[TableRow], columns: PredictionColumns, options: _Options, source: str) -> None:
+    """Raise UserError where most right answers are none of the options: other options are meant."""
+    said = [
+        (row, golds, labels) for row in rows if (golds := _golds(row, columns.gold)) and (labels := options.of(row))
+    ]
+    odd = [(row.line, golds[0], labels) for row, golds, labels in said if not _places(golds, labels)]
+    if 2 * len(odd) > len(said):
+        line, gold, labels = odd[0]
+        raise UserError(
+            f"{source}, line {line}, column {columns.gold!r}: {gold[:40]!r} is none of the options {', '.join(labels)} "
+            f"(nor are {len(odd) - 1:,} more of {len(said):,} cells); --labels A,B,… names them"
+        )
+    if options.per_row and not said and any(_golds(row, columns.gold) for row in rows):
+        raise UserError(
+            f"{source}: no cell of column {options.per_row!r} is a list; write a JSON list, or A|B|C, or name another "
+            "with --choices-column"
+        )
+
+
 def _choose(
     answer: Answer,
-    row: TableRow,
     columns: PredictionColumns,
     labels: Sequence[str],
-    golds: Sequence[str],
-    source: str,
+    places: Sequence[int],
+    scores: Sequence[float] | None,
 ) -> None:
     """Fill in the options, the right ones, and the answer: by scores where there are any, else by the prediction."""
-    places = [place for gold in golds if (place := _place(gold, labels)) is not None]
-    if not places:
-        raise UserError(
-            f"{source}, column {columns.gold!r}: {golds[0][:40]!r} is none of the options {', '.join(labels)}; "
-            "--labels A,B,… names them"
-        )
     own = bool(columns.choices)
-    answer.choices, answer.labels, answer.gold = (
-        list(labels),
-        letters(len(labels)) if own else labels,
-        sorted(set(places)),
-    )
-    if columns.scores:
-        answer.scores = _row_scores(row, columns, len(labels), source)
-        answer.text = None
+    answer.choices, answer.labels, answer.gold = list(labels), letters(len(labels)) if own else labels, places
+    if scores is not None:
+        answer.scores, answer.text = scores, None
+        if not all(map(math.isfinite, scores)):
+            answer.status, answer.detail = Status.NON_FINITE, "an option has no score that is a number"
         return
     place = _place(answer.text or "", labels)
     answer.label = answer.labels[place] if place is not None else None
@@ -243,7 +284,7 @@ def _normal(text: str) -> str:
 
 def _cell(row: TableRow, column: str) -> str:
     text = row.values.get(column, "").strip() if column else ""
-    return "" if text.lower() in _MISSING else text
+    return "" if text.lower() in MISSING else text
 
 
 def _golds(row: TableRow, column: str) -> list[str]:
@@ -258,65 +299,17 @@ def _golds(row: TableRow, column: str) -> list[str]:
     return [_normal(text)] if text and text.lower() not in ("nan", "null") else []
 
 
-def _list(row: TableRow, column: str, source: str) -> list[str]:
-    text = row.values.get(column, "").strip()
-    try:
-        found = json.loads(text)
-    except ValueError:
-        found = [part.strip() for part in re.split(r"[|;]", text)] if re.search(r"[|;]", text) else None
-    if isinstance(found, dict):
-        found = list(found.values())
-    if not isinstance(found, list):
-        raise UserError(f"{source}, column {column!r}: {text[:40]!r} is not a list; write a JSON list, or A|B|C")
-    return [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in found]
+def _grade(row: TableRow, columns: PredictionColumns) -> Mapping[str, object]:
+    """Whether the answer is right, as the table says; None where it says something else, or nothing."""
+    return {columns.correct: _grade_of(_cell(row, columns.correct))} if columns.correct else {}
 
 
-def _grade(row: TableRow, columns: PredictionColumns, source: str) -> Mapping[str, object]:
-    text = _cell(row, columns.correct).lower()
-    if not columns.correct or not text:
-        return {}
+def _grade_of(text: str) -> float | None:
+    text = text.lower()
     if text in _TRUE or text in _FALSE:
-        return {columns.correct: float(text in _TRUE)}
+        return float(text in _TRUE)
     try:
-        return {columns.correct: float(text)}
+        found = float(text)
     except ValueError:
-        raise UserError(
-            f"{source}, column {columns.correct!r}: {text[:40]!r} is not 0, 1, true or false; leave the cell empty, or "
-            "name another with --correct-column"
-        ) from None
-
-
-def _row_scores(row: TableRow, columns: PredictionColumns, options: int, source: str) -> list[float]:
-    texts = (
-        [row.values.get(column, "") for column in columns.scores]
-        if len(columns.scores) > 1
-        else _list(row, columns.scores[0], source)
-    )
-    if len(texts) != options:
-        raise UserError(f"{source}: {len(texts)} scores for {options} options; give one for each")
-    return [_score(text, source) for text in texts]
-
-
-def _score(text: str, source: str) -> float:
-    try:
-        return float(text) if text.strip() else math.nan
-    except ValueError:
-        raise UserError(f"{source}: {text[:40]!r} is not the score of an option; write a number") from None
-
-
-def _scale(rows: Sequence[TableRow], columns: PredictionColumns, source: str) -> tuple[str, bool]:
-    """The note on scores that are not log-likelihoods, and whether they are probabilities that sum to 1."""
-    if not columns.scores:
-        return "", False
-    scores = []
-    for row in rows:
-        where = f"{source}, line {row.line}"
-        several = len(columns.scores) > 1
-        texts = [row.values.get(one, "") for one in columns.scores] if several else _list(row, columns.scores[0], where)
-        scores.append([_score(text, where) for text in texts])
-    known = [own for own in scores if not any(map(math.isnan, own))]
-    if known and all(min(own) >= 0 and max(own) <= 1 and abs(sum(own) - 1) < 0.01 for own in known):
-        return "scores are probabilities that sum to 1: their logarithms are kept, and label mass says nothing", True
-    if any(score > 0 for own in known for score in own):
-        return "scores above 0 are not log-likelihoods: the highest is the answer, and there is no label mass", False
-    return "", False
+        return None
+    return found if 0 <= found <= 1 else None

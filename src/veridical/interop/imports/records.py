@@ -8,7 +8,6 @@ from __future__ import annotations
 import codecs
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,11 +17,11 @@ from typing import Any, BinaryIO
 from pydantic_core import from_json
 
 from veridical.errors import UserError
+from veridical.files.ledger import Ledger
 from veridical.files.pointers import check_pointer_file
+from veridical.interop.imports.json_values import NOT_JSON, Objects, objects_in
 from veridical.runs.provenance import SourceFile
 
-CUT_OFF = "cut off at the end of the file"
-NOT_JSON = "no JSON object"
 CP1252 = "not UTF-8, read as Windows-1252"
 
 _CHUNK = 1 << 20
@@ -34,10 +33,10 @@ Record = dict[str, Any]
 
 @dataclass
 class RecordFile:
-    """A file of records. Once they are read, `skipped` and `notes` count what went wrong; `source` describes it."""
+    """A file of records. Once they are read, `ledger` counts them and `notes` what was odd; `source` describes it."""
 
     path: Path
-    skipped: Counter[str] = field(default_factory=Counter)
+    ledger: Ledger = field(default_factory=Ledger)
     notes: Counter[str] = field(default_factory=Counter)
     source: SourceFile | None = None
 
@@ -45,6 +44,12 @@ class RecordFile:
         """About how many records there are: the lines."""
         with _opened(self.path) as file:
             return sum(data.count(b"\n") for data in iter(lambda: file.read(_CHUNK), b""))
+
+    def begins_as_json(self) -> bool:
+        """Whether the file begins as an object or an array does."""
+        with _opened(self.path) as file:
+            head = file.read(1 << 16)
+        return head.decode(_encoding(head), errors="replace").lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
 
     def __iter__(self) -> Iterator[Record]:
         sha = hashlib.sha256()
@@ -58,27 +63,39 @@ class RecordFile:
     def _records(self, stream: _Hashed) -> Iterator[Record]:
         head = stream.peek()
         encoding = _encoding(head)
-        start = head.decode(encoding, errors="replace").lstrip("\ufeff \t\r\n")[:1]
-        if start == "[":
-            yield from self._array(stream, encoding)
+        start = head.decode(encoding, errors="replace").lstrip("\ufeff \t\r\n")
+        # An array, or objects that are spread over lines.
+        if start[:1] == "[" or start.partition("\n")[0].strip() == "{":
+            pieces = _pieces(stream, encoding, self.notes)
+            yield from map(_whole_characters, Objects(pieces, self.ledger, LARGEST))
         else:
             yield from self._lines(stream, encoding)
 
     def _lines(self, stream: _Hashed, encoding: str) -> Iterator[Record]:
-        pending = ""
+        broken: list[Ledger] = []
         for line in stream.lines() if encoding == "utf-8" else _recoded(stream, encoding):
-            if pending:
-                self.skipped[NOT_JSON] += 1
-            pending = ""
             if not line.strip():
                 continue
+            for lost in broken:  # not the last line: nothing was cut off at the end of the file
+                self.ledger.take(lost.read)
+                self.ledger.leave(NOT_JSON, lost.left_out.total())
+            broken.clear()
             record = self._parsed(line)
             if isinstance(record, dict):
+                self.ledger.take()
                 yield record
-            else:
-                pending = "seen"
-        if pending:
-            self.skipped[CUT_OFF] += 1
+                continue
+            if record is not None and not (isinstance(record, list) and any(isinstance(one, dict) for one in record)):
+                broken.append(Ledger(read=1, left_out=Counter({NOT_JSON: 1})))
+                continue
+            lost = Ledger()
+            for one in objects_in(self._text(line), lost):
+                self.ledger.take()
+                lost.take(-1)
+                yield _whole_characters(one)
+            broken.append(lost)
+        for lost in broken:
+            self.ledger.add(lost)
 
     def _parsed(self, line: bytes) -> object:
         try:
@@ -86,63 +103,17 @@ class RecordFile:
         except ValueError:
             pass
         try:
-            text = line.decode()
-        except UnicodeDecodeError:
-            text = line.decode("cp1252", errors="replace")
-            self.notes[CP1252] += 1
-        try:
             # Python's reader takes half of a character (\ud800), which is then written as a question mark.
-            return _whole_characters(json.loads(text))
+            return _whole_characters(json.loads(self._text(line, note=True)))
         except (ValueError, RecursionError):
             return None
 
-    def _array(self, stream: _Hashed, encoding: str) -> Iterator[Record]:
-        decoder = json.JSONDecoder()
-        pieces = _pieces(stream, encoding, self.notes)
-        buffer, place = next(pieces, "").lstrip("\ufeff \t\r\n")[1:], 0
-        while True:
-            while place < len(buffer) and buffer[place] in " \t\r\n,":
-                place += 1
-            if place < len(buffer) and buffer[place] == "]":
-                return
-            try:
-                record, place = decoder.raw_decode(buffer, place)
-            except (ValueError, RecursionError):
-                if (end := _end_of_object(buffer, place)) is not None:
-                    self.skipped[NOT_JSON] += 1
-                    place = end
-                    continue
-                piece = next(pieces, "")
-                if not piece or len(buffer) - place > LARGEST:
-                    self.skipped[CUT_OFF] += 1
-                    return
-                buffer, place = buffer[place:] + piece, 0
-                continue
-            if isinstance(record, dict):
-                yield _whole_characters(record)
-            else:
-                self.skipped[NOT_JSON] += 1
-
-
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
-
-
-def _end_of_object(text: str, start: int) -> int | None:
-    """Where the object that begins at `start` ends by its brackets, whatever else is wrong with it.
-
-    None where it does not end in the text, or where there is no object.
-    """
-    if text[start : start + 1] != "{":
-        return None
-    depth = 0
-    for token in _TOKEN.finditer(text, start):
-        if token[0] in ("{", "["):
-            depth += 1
-        elif token[0] in ("}", "]"):
-            depth -= 1
-            if depth == 0:
-                return token.end()
-    return None
+    def _text(self, line: bytes, *, note: bool = False) -> str:
+        try:
+            return line.decode()
+        except UnicodeDecodeError:
+            self.notes[CP1252] += note
+            return line.decode("cp1252", errors="replace")
 
 
 class _Hashed:

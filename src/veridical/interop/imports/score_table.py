@@ -6,23 +6,25 @@ aggregate records of every_eval_ever (schema 0.2 and 0.3).
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
+from veridical.files.csv_text import csv_text
+from veridical.files.ledger import Ledger
 from veridical.files.targets import keep_apart
 from veridical.files.writing import check_path, make_folder, replace
-from veridical.interop.imports.answer import as_text, held, listed
+from veridical.interop.imports.answer import as_number, as_text, held, listed, number
 from veridical.interop.imports.folders import files_in
 from veridical.interop.imports.lm_eval.logs import Evaluation
 from veridical.interop.imports.lm_eval.results_file import ResultsFile
 from veridical.interop.imports.records import Record, read_document
+from veridical.interop.imports.sentinels import SUSPECTS
+from veridical.runs.provenance import LeftOut
 
 NOT_FINITE = "a score that is not a finite number"
 NOT_RESULTS = "a JSON file that holds no results"
@@ -48,10 +50,16 @@ class Score:
 
 @dataclass(frozen=True)
 class FoundScores:
-    """The scores that were found, and counts of what was left out."""
+    """The scores that were found, the files and numbers that were read, and counts of what was left out of either.
+
+    `notices` name numbers that look as if they stood for a score that is missing.
+    """
 
     scores: tuple[Score, ...]
     skipped: Mapping[str, int]
+    files: int = 0
+    numbers: int = 0
+    notices: tuple[str, ...] = ()
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -64,36 +72,76 @@ class FoundScores:
         return tuple(dict.fromkeys(score.benchmark for score in self.scores))
 
 
-def read_scores(path: Path) -> FoundScores:
-    """Every score in a results file or a folder of them. Raises UserError where there is none."""
+def read_scores(path: Path, missing: Collection[float] = ()) -> FoundScores:
+    """Every score in a results file or a folder of them; `missing` are numbers that stand for one that is missing.
+
+    Raises UserError where there is none.
+    """
     check_path(path)
     if not path.exists():
         raise UserError(f"{path}: no such file or folder")
     scores: list[Score] = []
-    skipped: Counter[str] = Counter()
-    for file in files_in(path, (".json",)) if path.is_dir() else [path]:
+    files, numbers = Ledger(), Ledger()
+    odd: list[LeftOut] = []
+    for file in files_in(path, (".json",), odd) if path.is_dir() else [path]:
+        files.take()
         try:
             document = read_document(file)
+            found = list(_scores(document, file))
         except UserError:
             if file == path:
                 raise
-            skipped[UNREADABLE] += 1
+            files.leave(UNREADABLE)
             continue
-        found = list(_scores(document, file))
-        skipped[NOT_RESULTS] += not found
-        scores += [score for score in found if math.isfinite(score.score)]
-        skipped[NOT_FINITE] += sum(not math.isfinite(score.score) for score in found)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            # Results that no reader foresaw must not take the others of a folder down.
+            if file == path:
+                raise UserError(f"{file} is not written as results are ({type(error).__name__}: {error})") from error
+            files.leave(UNREADABLE)
+            continue
+        if found:
+            files.use()
+        else:
+            files.leave(NOT_RESULTS)
+        for score in found:
+            numbers.take()
+            if not math.isfinite(score.score):
+                numbers.leave(NOT_FINITE)
+            elif score.score in missing:
+                numbers.leave(f"score of {score.score:.10g}, taken as missing")
+            else:
+                numbers.use()
+                scores.append(score)
+    for one in odd:
+        files.take()
+        files.leave(f"file that cannot be read: {one.what}: {one.reason}")
+    files.check(str(path))
+    numbers.check(str(path))
     if not scores:
         raise UserError(
             f"{path}: no results of lm-evaluation-harness, lighteval, Inspect or every_eval_ever are here; name a "
             "results file (results_*.json), or the folder that such files are in"
         )
-    return FoundScores(tuple(scores), {reason: count for reason, count in skipped.items() if count})
+    left_out = files.left_out + numbers.left_out
+    return FoundScores(tuple(scores), left_out, files.read, numbers.read, tuple(_suspected(scores)))
 
 
-def import_scores(path: str | Path, out: str | Path) -> FoundScores:
+def _suspected(scores: Sequence[Score]) -> Iterator[str]:
+    """What looks like a mark of a missing score: -1 too, where no other score is below 0."""
+    found = Counter(score.score for score in scores if score.score in SUSPECTS)
+    if any(score.score < 0 and score.score not in SUSPECTS for score in scores):
+        found.pop(-1.0, None)
+    for value, n in found.most_common(6):
+        yield (
+            f"{n:,} score{'' if n == 1 else 's'} of {value:.10g}, which often stands for a score that is missing: "
+            f"--missing={value:.10g} leaves such out"
+        )
+
+
+def import_scores(path: str | Path, out: str | Path, missing: Collection[float] = ()) -> FoundScores:
     """Write the scores in a results file, or a folder of them, as a table of `out`, a CSV file that is not there yet.
 
+    `missing` are numbers that stand for a score that is missing.
     Raises UserError where there are no scores, or where `out` exists or is not a .csv.
     """
     source, target = Path(path), Path(out)
@@ -102,13 +150,10 @@ def import_scores(path: str | Path, out: str | Path) -> FoundScores:
     if target.exists():
         raise UserError(f"{target} exists already; choose another --out")
     keep_apart([target], [source])
-    table = read_scores(source)
-    buffer = io.StringIO()
-    rows = csv.writer(buffer, lineterminator="\n")
-    rows.writerow([field.name for field in fields(Score)])
-    rows.writerows(["" if cell is None else cell for cell in astuple(score)] for score in table.scores)
+    table = read_scores(source, missing)
+    rows = [[field.name for field in fields(Score)], *map(astuple, table.scores)]
     make_folder(target.parent)
-    replace(target, buffer.getvalue().encode())
+    replace(target, csv_text(rows).encode())
     return table
 
 
@@ -120,7 +165,16 @@ def _scores(document: Record, file: Path) -> Iterator[Score]:
 
 
 def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    """A number, also where it stands as text; None for what is none."""
+    if isinstance(value, bool):
+        return None
+    return number(value) if isinstance(value, str) else as_number(value)
+
+
+def _score_of(value: object) -> float:
+    """A reported score, NaN for what is no number."""
+    found = _number(value)
+    return math.nan if found is None else found
 
 
 def _count(value: object) -> int | None:
@@ -147,6 +201,9 @@ def _lm_eval(document: Record, file: Path) -> Iterator[Score]:
     configured = _count(held(document.get("config")).get("num_fewshot"))
     for task in results.reported:
         own = held(results.reported[task])
+        for key, value in own.items():
+            if "," in key and "_stderr" not in key and _number(value) is None:
+                yield Score(model, task, key, math.nan)
         for metric, reading in results.metrics(task):
             value = results.metric(task, metric, reading)
             if value is None:
@@ -187,14 +244,13 @@ def _lighteval(document: Record, file: Path) -> Iterator[Score]:
         benchmark, _, shots = name.rpartition("|") if name.count("|") > 1 else (name, "", "")
         config = held(configs.get(name) or configs.get(benchmark))
         for metric, value in held(metrics).items():
-            score = _number(value)
-            if score is None or metric.endswith("_stderr"):
+            if metric.endswith("_stderr"):
                 continue
             yield Score(
                 model=model,
                 benchmark=benchmark,
                 metric=metric,
-                score=score,
+                score=_score_of(value),
                 stderr=_finite(held(metrics).get(f"{metric}_stderr")),
                 n=_count(config.get("effective_num_docs")),
                 shots=int(shots) if shots.isdigit() else None,
@@ -222,15 +278,14 @@ def _inspect(document: Record, file: Path) -> Iterator[Score]:
     for scorer in listed(results.get("scores")):
         metrics = held(held(scorer).get("metrics"))
         for metric, found in metrics.items():
-            value = _number(held(found).get("value"))
-            if value is None or metric == "stderr":
+            if metric == "stderr":
                 continue
             name = str(held(scorer).get("name", ""))
             yield Score(
                 model=str(evaluation.get("model", "")),
                 benchmark=str(evaluation.get("task", "")),
                 metric=f"{metric},{name}" if name else metric,
-                score=value,
+                score=_score_of(held(found).get("value")),
                 stderr=_finite(held(metrics.get("stderr")).get("value")) if metric in ("accuracy", "mean") else None,
                 n=_count(results.get("completed_samples")),
                 version=as_text(evaluation.get("task_version", "")),
@@ -250,16 +305,13 @@ def _every_eval_ever(document: Record, file: Path) -> Iterator[Score]:
     model = held(document["model_info"])
     for result in listed(document["evaluation_results"]):
         found, config = held(held(result).get("score_details")), held(held(result).get("metric_config"))
-        value = _number(found.get("score"))
-        if value is None:
-            continue
         uncertainty = held(found.get("uncertainty"))
         lower = _truth(config.get("lower_is_better"))
         yield Score(
             model=str(model.get("id") or model.get("name") or ""),
             benchmark=str(held(result).get("evaluation_name", "")),
             metric=str(config.get("metric_name") or config.get("metric_id") or "score"),
-            score=value,
+            score=_score_of(found.get("score")),
             stderr=_finite(held(uncertainty.get("standard_error")).get("value")),
             n=_count(uncertainty.get("num_samples")),
             higher_is_better=None if lower is None else not lower,

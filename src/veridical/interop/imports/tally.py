@@ -40,6 +40,12 @@ class Tally:
     """Those that are right here."""
     not_ok_ones: int = 0
     """Answers that are not ok and that the harness scored 1."""
+    not_ok_zeros: int = 0
+    scored: int = 0
+    """Answers that are judged by this score of 0 or 1, and whose log-likelihoods say too whether they are right."""
+    scored_right: int = 0
+    scored_otherwise: int = 0
+    """Those of them that are right by their log-likelihoods, and those of which the two say different things."""
     by_document: dict[str, tuple[float, int]] = field(default_factory=dict)
 
     def add(self, value: object, again: float | None, answer: Answer) -> None:
@@ -68,7 +74,16 @@ class Tally:
         if own not in (0.0, 1.0):
             return
         self.not_ok_ones += own == 1.0 and answer.status is not Status.OK
-        if answer.choices and (answer.scores or answer.status is not Status.OK or answer.label is not None):
+        self.not_ok_zeros += own == 0.0 and answer.status is not Status.OK
+        if answer.by_scores is not None:
+            self.scored += 1
+            self.scored_right += answer.by_scores
+            self.scored_otherwise += answer.by_scores != (own == 1.0)
+        if (
+            answer.choices
+            and answer.gold
+            and (answer.scores or answer.status is not Status.OK or answer.label is not None)
+        ):
             right = is_right(answer)
             self.judged += 1
             self.right += right
@@ -125,9 +140,9 @@ class Tallies:
         """Count every score of an answer."""
         part = answer.part or answer.reading
         self.parts.setdefault(answer.reading, {})[part] = None
-        for metric, value in answer.metrics.items():
+        for metric in (*answer.metrics, *(name for name in answer.recomputed if name not in answer.metrics)):
             tally = self.found.setdefault((metric, part), Tally())
-            tally.add(value, answer.recomputed.get(metric), answer)
+            tally.add(answer.metrics.get(metric), answer.recomputed.get(metric), answer)
 
     def of(self, metric: str, reading: str) -> list[Tally]:
         """The tallies of a metric under one reading."""

@@ -5,27 +5,26 @@ Items, requests and responses go to disk in parts of some thousand answers, so t
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable
+from itertools import count
 
 import polars as pl
-from pydantic_core import to_json
 
 from veridical.interop.imports.answer import Answer, as_text, number
 from veridical.interop.imports.columns import list_column, score_column
-from veridical.interop.imports.grading import Grading, choose
+from veridical.interop.imports.grading import Grading, choose, names
 from veridical.interop.imports.logged import LoggedTask
 from veridical.interop.imports.notices import Counts, notices
 from veridical.interop.imports.run_writer import PART, RunWriter
+from veridical.interop.imports.sentinels import Sentinels
 from veridical.interop.imports.tally import Tallies, differing_remarks
-from veridical.items import FULL, Item, Mode, Suite, digest
+from veridical.interop.imports.task_items import GRADED_LABELS, TaskItems, unknown_labels
+from veridical.items import FULL, Mode, Suite, digest
 from veridical.prompts.template import Prompt
 from veridical.runs.imported import CORRECT, IMPORTED_REQUESTS, IMPORTED_RESPONSES, INCORRECT, SCORES
 from veridical.runs.manifest import SuiteEntry
-from veridical.runs.provenance import ANSWERS, LIKELIHOODS, UNKNOWN, HarnessTask
-from veridical.runs.stored import SCHEMA as ITEMS
+from veridical.runs.provenance import ANSWERS, LIKELIHOODS, UNKNOWN, HarnessTask, Notice
 from veridical.status import Status
 
 ALIKE = 20
@@ -33,48 +32,111 @@ ALIKE = 20
 named by their place as no answers of the model's. Our choice."""
 
 REPEATED = "a second answer to a document under one filter or scorer"
-GRADED_LABELS = (CORRECT, INCORRECT)
+NO_GOLD = "without a right answer that the log says"
+NOT_GRADED = "under a filter or scorer whose scores are not 0 or 1"
+NOTHING_GRADES = "of which no score in the log is 0 or 1"
 _NOT_KEPT = "what was put to the model is in requests/*.parquet, column contexts"
+
+Row = tuple[str, str, Answer, list[str]]
+"""Key, item, answer and the labels of the item's choices."""
 
 
 class TaskWriter:
     """The answers to one task, as one suite of a run."""
 
-    def __init__(self, run: RunWriter, task: LoggedTask, harness: str, metric: str | None = None) -> None:
-        """`metric` is the score of the harness's by which answers are judged, in place of their choices."""
+    def __init__(
+        self,
+        run: RunWriter,
+        task: LoggedTask,
+        harness: str,
+        metric: str | None = None,
+        missing: Iterable[float] = (),
+    ) -> None:
+        """`metric` is the score of the harness's by which answers are judged, in place of their choices; `missing` are
+        numbers that stand for a missing score."""
         self.run, self.task, self.suite, self.version = run, task, task.name, task.version or UNKNOWN
         self.title, self.metric = f"{task.name} ({harness})", metric
-        self.tallies = Tallies()
+        self.tallies, self.repeated = Tallies(), Tallies()
+        self._sentinels = Sentinels(missing)
         self.readable = 0
+        self.records = 0
+        self.absent: set[str] = set()
+        self._items = TaskItems(self.suite)
         self._one_context = True
         self._counts: dict[str, Counts] = {}
-        self.skipped: Counter[str] = Counter()
-        self.records = 0
-        self._documents: dict[str, str] = {}
         self._answered: set[int] = set()
-        self._labels: dict[str, None] = {}
-        self._readings: dict[str, None] = {}
-        self._golds: Counter[str] = Counter()
-        self._fields: dict[str, None] = {}
         self._kinds: Counter[str] = Counter()
-        self._by_place = True
-        self._first: Item | None = None
-        self._items: dict[str, list[Any]] = {"id": [], "json": [], "labels": [], "gold": []}
-        self._rows: list[tuple[str, str, Answer, list[str]]] = []
+        self._n_choices: Counter[int] = Counter()
+        self._of_choices: set[str] | None = None
+        self._numbers = count(-1, -1)
+        self._waiting: list[Answer] = []
+        self._rows: list[Row] = []
+        self._kept: set[int] = set()
+        self._again: list[int] = []
 
     def add(self, answer: Answer) -> None:
         """Keep an answer; a second one to the same document under the same reading is left out and counted."""
-        if self.metric is not None and answer.choices:
+        self._sentinels.clean(answer)
+        if answer.record is None:
+            answer.record = next(self._numbers)
+        if self._of_choices is not None:
+            self._place(answer)
+            return
+        self._waiting.append(answer)
+        if len(self._waiting) >= PART:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Decide from the first answers which readings are of choices and which of grades, and place the answers."""
+        choices, grades = Counter[str](), Counter[str]()
+        for answer in self._waiting:
+            if answer.choices:
+                choices[answer.reading] += 1
+                self._n_choices[len(answer.choices)] += 1
+            elif answer.status is Status.OK and any(number(value) is not None for value in answer.metrics.values()):
+                grades[answer.reading] += 1
+        found = {reading for reading, n in choices.items() if n >= grades[reading]}
+        self._of_choices = found if self.metric is None else set()
+        if self.metric is None and (few := [reading for reading in choices if reading not in found]):
+            self.task.lacks.append(
+                f"{names(few)}: most records have no choices: all are judged by the log's own scores"
+            )
+        waiting, self._waiting = self._waiting, []
+        for answer in waiting:
+            self._place(answer)
+
+    def _labels(self, answer: Answer) -> list[str]:
+        """The labels of the answer's item. Where a task has choices, one whose choices are not known has as many."""
+        of_choices = self._of_choices or set()
+        if answer.choices and (answer.reading in of_choices or (of_choices and answer.reading not in self._counts)):
+            return list(answer.labels)
+        if answer.choices:
             answer.choices, answer.labels, answer.choice_contexts, answer.gold, answer.label = (), (), (), (), None
-        labels = list(answer.labels) if answer.choices else list(GRADED_LABELS)
-        item = self._item(answer, labels)
+            if of_choices:
+                grades = [number(value) for value in answer.metrics.values()]
+                answer.label = CORRECT if 1.0 in grades else INCORRECT if 0.0 in grades else None
+        if answer.reading not in of_choices:
+            return list(GRADED_LABELS)
+        labels = unknown_labels(self._n_choices.most_common(1)[0][0])
+        if answer.label is not None:
+            answer.label, answer.labels, answer.gold = labels[answer.label != CORRECT], labels, (0,)
+        return labels
+
+    def _place(self, answer: Answer) -> None:
+        record = answer.record or 0
+        labels = self._labels(answer)
+        item = self._items.item_of(answer, labels)
         key = f"{self.suite}/{item}/{answer.reading}/{answer.repeat}"
         if hash(key) in self._answered:
-            self.skipped[REPEATED] += 1
+            self._again.append(record)
+            self.repeated.add(answer)
             return
         self._answered.add(hash(key))
-        self._readings[answer.reading] = None
         self.records += 1
+        if answer.in_log:
+            self._kept.add(record)
+        else:
+            self.absent.add(f"{answer.document}/{answer.repeat}")
         self.readable += answer.status is not Status.ERROR or bool(answer.metrics)
         self.tallies.add(answer)
         self._counts.setdefault(answer.reading, Counts()).add(answer)
@@ -84,49 +146,11 @@ class TaskWriter:
         if len(self._rows) >= PART:
             self._flush()
 
-    def _item(self, answer: Answer, labels: list[str]) -> str:
-        """The item's id; the item is kept where it is new. A document with another's content is named by a number."""
-        copy = 1
-        while True:
-            content, gold = _content(answer, labels)
-            item = hashlib.sha256(content).hexdigest()[:16]
-            known = self._documents.setdefault(item, answer.document)
-            if known == answer.document:
-                break
-            copy += 1
-            answer.fields["copy"] = str(copy)
-        if len(self._documents) > len(self._items["id"]) + self._written:
-            self._keep(item, content, answer, labels, gold)
-        return item
-
-    _written = 0
-
-    def _keep(self, item: str, content: bytes, answer: Answer, labels: list[str], gold: list[str]) -> None:
-        kept = self._items
-        kept["id"].append(item)
-        factors = {name: value for name, value in answer.factors.items() if name not in answer.fields}
-        rest = b',"human":{},"factors":%b,"name":%b}' % (to_json(factors), to_json(answer.document))
-        kept["json"].append((content[:-1] + rest).decode())
-        kept["labels"].append(labels)
-        kept["gold"].append(gold)
-        self._labels.update(dict.fromkeys(labels))
-        self._golds.update(gold)
-        self._fields.update(dict.fromkeys((*answer.fields, *answer.factors)))
-        self._by_place = self._by_place and bool(answer.choices) and list(labels) != list(answer.choices)
-        if self._first is None:
-            # One is checked as every item is; the others are made the same way.
-            self._first = Item.model_validate_json(kept["json"][0])
-
     def _flush(self) -> None:
         if not self._rows:
             return
-        n = len(self._items["id"])
-        if n:
-            lists = {name: list_column(self._items[name]) for name in ("labels", "gold")}
-            frame = pl.DataFrame({"suite": self.suite, "kind": "item", **self._items, **lists}, schema=ITEMS)
-            self.run.add_items(frame)
-            self._written += n
-            self._items = {name: [] for name in self._items}
+        if (items := self._items.part()) is not None:
+            self.run.add_items(items)
         self.run.add_answers(self._requests(), self._responses(), self._own_scores())
         self._rows = []
 
@@ -190,12 +214,16 @@ class TaskWriter:
     def finish(self) -> tuple[SuiteEntry, HarnessTask] | None:
         """Write what is left; what the manifest records about the task. None where no answer was read.
 
-        To be called once the task's answers are read: only then does it say what it lacks and what was left out.
+        To be called once the task's answers are read: only then does it say what it lacks and what was left out. Raises
+        UserError where the counts of what was read, judged and left out do not agree.
         """
-        if self._first is None or not self.readable:
+        if self._of_choices is None:
+            self._settle()
+        logged = self.task
+        logged.ledger.leave(REPEATED, len({record for record in self._again if record not in self._kept}))
+        if self._items.first is None or not self.readable:
             return None
         self._flush()
-        logged = self.task
         grading = choose(
             self.tallies.spreads(),
             wanted=self.metric,
@@ -204,27 +232,47 @@ class TaskWriter:
         )
         judged_by, graded = self._judged_by(grading)
         inverted = bool(graded and grading and grading.inverted)
+        readings = self.tallies.readings(grading.readings) if graded and grading else ()
         suite = self._suite(judged_by, inverted=inverted)
         self.run.add_head(suite)
         # The log does not say what the whole task is: each item is identified by its own content.
         content = digest(["imported", suite.name])
         entry = SuiteEntry(name=suite.name, version=suite.version, content_hash=content, shots=logged.shots)
         metrics = tuple(self.tallies.metrics(logged.reported, logged.stderr))
-        leading = notices(suite.name, self.tallies, self._counts, metrics, grading, logged.aggregated, by_grade=graded)
+        unjudged = self._unjudged(judged_by, readings)
+        leading = list(notices(self.tallies, self.repeated, self._counts, metrics, grading, logged, by_grade=graded))
         task = HarnessTask(
             suite=suite.name,
             records=self.records,
             judged_by=judged_by,
             metrics=metrics,
             lacks=(*logged.lacks, *differing_remarks(metrics)),
-            skipped=dict(logged.skipped),
-            fields=tuple(self._fields),
-            readings=self.tallies.readings(grading.readings) if graded and grading else (),
+            skipped=dict(logged.ledger.left_out),
+            fields=tuple(self._items.fields),
+            readings=readings,
             inverted=inverted,
             label_mass=self._one_context,
-            notices=(*leading, *(f"{suite.name}: {notice}" for notice in logged.notices)),
+            notices=(
+                *leading,
+                *(Notice(task=suite.name, says=notice) for notice in (*logged.notices, *self._sentinels.notices())),
+            ),
+            read=logged.ledger.read,
+            judged=logged.ledger.used - unjudged.total(),
+            unjudged=dict(unjudged),
+            absent=len(self.absent),
         )
         return entry, task
+
+    def _unjudged(self, judged_by: str, readings: tuple[str, ...]) -> Counter[str]:
+        """Records that are kept and not judged, by reason. Every record of the log is accounted for, or this raises."""
+        ledger = self.task.ledger
+        ledger.use(len(self._kept))
+        ledger.check(f"task {self.suite}")
+        judging = [own for name, own in self._counts.items() if judged_by and (not readings or name in readings)]
+        judged = set[int]().union(*(own.with_gold for own in judging))
+        without = set[int]().union(*(own.gold_unknown for own in judging)) - judged
+        rest = len(self._kept - judged - without)
+        return +Counter({NO_GOLD: len(without), (NOT_GRADED if judged_by else NOTHING_GRADES): rest})
 
     def _judged_by(self, grading: Grading | None) -> tuple[str, bool]:
         """What says which answers are right, and whether that is a score of the harness's."""
@@ -236,20 +284,25 @@ class TaskWriter:
         return grading.metric if grading else "", True
 
     def _suite(self, judged_by: str, *, inverted: bool) -> Suite:
-        if self._first is None:
+        items = self._items
+        if items.first is None:
             raise ValueError("a suite without items")
-        n_gold = sum(self._golds.values())
-        in_one_place = self._by_place and len(self._golds) == 1 and n_gold >= ALIKE
+        n_gold = sum(items.golds.values())
+        in_one_place = items.by_place and len(items.golds) == 1 and n_gold >= ALIKE
         by_score = judged_by not in (LIKELIHOODS, ANSWERS)
+        # Where one filter or scorer has choices and another only grades, no constant answer stands for both.
+        mixed = (
+            not by_score and not {*GRADED_LABELS}.isdisjoint(items.labels) and len(items.labels) > len(GRADED_LABELS)
+        )
         way = " (0 is right)" if inverted else ""
         return Suite(
             name=self.suite,
             version=self.version,
             title=f"{self.title}, right by {judged_by}{way}" if by_score and judged_by else self.title,
-            labels=tuple(self._labels),
-            measures="graded" if by_score or in_one_place else "accuracy",
-            prompts=tuple(Prompt(name=reading, user=_NOT_KEPT, plain=True) for reading in self._readings),
-            items=(self._first,),
+            labels=tuple(items.labels),
+            measures="graded" if by_score or in_one_place or mixed else "accuracy",
+            prompts=tuple(Prompt(name=reading, user=_NOT_KEPT, plain=True) for reading in self._counts),
+            items=(items.first,),
         )
 
 
@@ -261,23 +314,6 @@ def _kind(answer: Answer) -> str:
     if not answer.choices:
         return ""
     return LIKELIHOODS if answer.scores else ANSWERS if answer.label is not None else ""
-
-
-def _content(answer: Answer, labels: list[str]) -> tuple[bytes, list[str]]:
-    """What an item's id is made of, as `veridical.items.Item.id` makes it (canonical JSON); the gold labels."""
-    choices: list[dict[str, str | None]]
-    if answer.choices:
-        contexts: Sequence[str | None] = answer.choice_contexts or [None] * len(labels)
-        choices = [
-            {"context": context, "continuation": text, "label": label}
-            for label, text, context in zip(labels, answer.choices, contexts, strict=True)
-        ]
-        gold = [labels[place] for place in answer.gold]
-    else:
-        choices = [{"context": None, "continuation": label, "label": label} for label in labels]
-        gold = [CORRECT]
-    fields = {name: answer.fields[name] for name in sorted(answer.fields)}
-    return to_json({"choices": choices, "fields": fields, "gold": gold, "golds": {}}), gold
 
 
 def _score(value: object) -> tuple[float | None, str | None]:

@@ -98,16 +98,17 @@
   });
 
   // ---- the file -----------------------------------------------------------------------------------------
-  const cell = (text) => (/[",;\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  // A spreadsheet program would run a comment that begins like a formula.
-  const plain = (text) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+  // A spreadsheet program would run a cell that begins like a formula.
+  const plain = (text) => (/^'*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/.test(text) ? `'${text}` : text);
+
+  const cell = (text) => `"${plain(text).replaceAll('"', '""')}"`;
 
   function csv() {
     const entered = new FormData(form);
     const rows = [["id", ...questions, "comment"]];
     for (const { dataset: { id } } of form.querySelectorAll("article")) {
       const answers = questions.map((question) => entered.get(`${id}.${question}`) ?? "");
-      rows.push([id, ...answers, plain(entered.get(`${id}.comment`))]);
+      rows.push([id, ...answers, entered.get(`${id}.comment`)]);
     }
     return `\ufeff${rows.map((row) => row.map(cell).join(",")).join("\r\n")}\r\n`;
   }

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import ValidationError
 
+from veridical.files.decoding import in_words
 from veridical.items import Choice, Factor, Grouping, Item, Member, Suite, canonical_text, text_digest
 from veridical.prompts.template import Prompt
 from veridical.suites.commonsense.row import Row, RowError
@@ -41,7 +42,7 @@ class Asked:
         try:
             return self.draft.item()
         except ValidationError as error:
-            self.row.fail(error.errors()[0]["msg"].removeprefix("Value error, "))
+            self.row.fail(in_words(error.errors()[0]))
 
 
 @dataclass(frozen=True, slots=True)

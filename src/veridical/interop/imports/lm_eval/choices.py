@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from veridical.interop.imports.answer import Answer, letters, number, shared_beginning
@@ -30,8 +30,10 @@ class Conventions:
     whole_contexts: bool = False
 
 
-def chosen(answer: Answer, requests: Requests, target: object, conventions: Conventions) -> Answer:
-    """The answer with its choices, their scores and which of them are right."""
+def chosen(
+    answer: Answer, requests: Requests, target: object, conventions: Conventions, declared: Iterable[str] = ()
+) -> Answer:
+    """The answer with its choices, their scores and which of them are right; `declared` are metrics to recompute."""
     continuations = requests.continuations or []
     found = scores_of(requests.returned)
     count = _conditional(requests)
@@ -64,7 +66,7 @@ def chosen(answer: Answer, requests: Requests, target: object, conventions: Conv
         # Without examples the contexts are the task's choices, and it is by their lengths that it normalises.
         answer.recomputed = of_choices(replace(answer, lengths=answer.contexts)) if answer.scores else {}
     elif answer.scores:
-        answer.recomputed = of_choices(answer)
+        answer.recomputed = of_choices(answer, declared)
     return answer
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
+from veridical.errors import UserError
 from veridical.interop.imports.answer import Answer, as_text, held
 from veridical.interop.imports.lm_eval.logs import NAMELESS, Evaluation, find_evaluations
 from veridical.interop.imports.lm_eval.results_file import ResultsFile
@@ -43,20 +44,28 @@ def _model(evaluation: Evaluation) -> LoggedModel:
     config = held(document.get("config"))
     given = {name: document.get(name) for name in _SETTINGS} | {name: config.get(name) for name in _CONFIG}
     paths = [records.path for records in evaluation.samples.values() if records.path.is_file()]
+    tasks: list[LoggedTask] = []
+    refused: list[tuple[str, UserError]] = []
+    for name, records in evaluation.samples.items():
+        try:
+            tasks.append(_task(evaluation, name, records))
+        except UserError as error:
+            refused.append((name, error))
+    if not tasks and refused:
+        raise refused[0][1]
     return LoggedModel(
         harness=HARNESS,
         name=evaluation.model,
         version=as_text(document.get("lm_eval_version") or ""),
-        tasks=[_task(evaluation, name, records) for name, records in evaluation.samples.items()],
+        tasks=tasks,
         settings={name: as_text(value) for name, value in given.items() if value not in (None, "")},
         where=str(results.path if results else paths[0] if len(paths) == 1 else evaluation.where),
         date=as_text(document.get("date") or ""),
         left_out=[
             *evaluation.left_out,
+            *(LeftOut(what=f"task {name}", reason=str(error)) for name, error in refused),
             *(
-                LeftOut(
-                    what=f"task {task}", reason="it has a reported number, and no file with its samples can be read"
-                )
+                LeftOut(what=f"task {task}", reason="it was evaluated, and no file with its samples can be read")
                 for task in (results.tasks if results and evaluation.whole else ())
                 if task not in evaluation.samples
             ),
@@ -115,7 +124,7 @@ def _answers(task: LoggedTask, records: RecordFile, results: ResultsFile | None)
     if first is not None:
         reader: SampleReader | WriteOutReader
         if is_write_out(first):
-            reader = WriteOutReader(task.name)
+            reader = WriteOutReader(task.name, task.declared)
         else:
             reader = SampleReader(
                 task.name,
@@ -125,8 +134,8 @@ def _answers(task: LoggedTask, records: RecordFile, results: ResultsFile | None)
             )
         yield from reader.answers(chain([first], stream))
         task.lacks.extend(reader.notes)
-        task.skipped.update(reader.skipped)
-    task.skipped.update(records.skipped)
+        task.ledger.left_out.update(reader.skipped)
+    task.ledger.add(records.ledger)
     task.lacks.extend(
         f"{count:,} {'record was' if count == 1 else 'records were'} {note}" for note, count in records.notes.items()
     )

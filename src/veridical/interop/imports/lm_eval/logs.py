@@ -9,16 +9,17 @@ any results file and `TASK_write_out_info.json`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
 from veridical.interop.imports.answer import held
-from veridical.interop.imports.folders import files_in
+from veridical.interop.imports.folders import files_in, why_no_file
+from veridical.interop.imports.json_values import NOT_JSON
 from veridical.interop.imports.lm_eval.results_file import ResultsFile
-from veridical.interop.imports.records import NOT_JSON, RecordFile, read_document
+from veridical.interop.imports.records import RecordFile, read_document
 from veridical.runs.provenance import LeftOut
 
 _DATE = r"\d{4}-\d{2}-\d{2}T\d{2}[-:]\d{2}[-:]\d{2}(?:\.\d+)?"
@@ -69,6 +70,8 @@ class _Group:
     samples: dict[str, RecordFile] = field(default_factory=dict)
     named: str = ""
     broken: str = ""
+    strange: list[LeftOut] = field(default_factory=list)
+    """Files that look like its own and are not read."""
 
 
 def find_evaluations(path: Path) -> list[Evaluation]:
@@ -76,7 +79,8 @@ def find_evaluations(path: Path) -> list[Evaluation]:
 
     Raises UserError where there is none, or where none has samples.
     """
-    files = files_in(path, (".json", ".jsonl")) if path.is_dir() else _with_neighbours(path)
+    odd: list[LeftOut] = []
+    files = files_in(path, (".json", ".jsonl"), odd) if path.is_dir() else _with_neighbours(path, odd)
     groups = _grouped(files, only=None if path.is_dir() else path)
     found = [
         Evaluation(
@@ -91,7 +95,7 @@ def find_evaluations(path: Path) -> list[Evaluation]:
         if group.samples
     ]
     if found:
-        return [replace(found[0], left_out=_left_out(path, groups.values())), *found[1:]]
+        return [replace(found[0], left_out=[*_left_out(path, groups.values()), *odd]), *found[1:]]
     results = [one for group in groups.values() for one in group.results]
     broken = [group.broken for group in groups.values() if group.broken]
     if broken and not results:
@@ -104,11 +108,12 @@ def find_evaluations(path: Path) -> list[Evaluation]:
     )
 
 
-def _left_out(path: Path, groups: Iterable[_Group]) -> list[LeftOut]:
+def _left_out(path: Path, groups: Collection[_Group]) -> list[LeftOut]:
     """Results files that have no samples, and those that cannot be read."""
     alone = [group for group in groups if not group.samples]
     n = sum(len(group.results) for group in alone)
     left_out = [LeftOut(what="a results file", reason=group.broken) for group in alone if group.broken]
+    left_out += [one for group in groups for one in group.strange]
     if n:
         what = "a results file without samples" if n == 1 else f"{n:,} results files without samples"
         reason = f"no answer can be judged; veridical import scores {path} --out scores.csv reads the numbers"
@@ -126,12 +131,16 @@ def _without_samples(path: Path, results: Sequence[ResultsFile]) -> str:
     )
 
 
-def _with_neighbours(path: Path) -> list[Path]:
-    """A file, and the files of the same date in its folder."""
+def _with_neighbours(path: Path, odd: list[LeftOut]) -> list[Path]:
+    """A file, and the files of the same date in its folder; what is called so and is no file is added to `odd`."""
     if not path.exists():
         raise UserError(f"{path}: no such file or folder")
     named = _RESULTS.fullmatch(path.name) or _SAMPLES.fullmatch(path.name)
-    neighbours = [one for one in sorted(path.parent.iterdir()) if one.is_file() and one != path]
+    neighbours = [one for one in sorted(path.parent.iterdir()) if one != path]
+    whys = {one: why_no_file(one, path.parent.resolve()) for one in neighbours if one.suffix in (".json", ".jsonl")}
+    if _RESULTS.fullmatch(path.name) and named is not None:
+        odd += [LeftOut(what=str(one), reason=why) for one, why in whys.items() if why and _same(named, one.name)]
+    neighbours = [one for one, why in whys.items() if not why]
     if named is not None:
         return [path, *(one for one in neighbours if _same(named, one.name))]
     if _is_samples(path):
@@ -158,6 +167,9 @@ def _grouped(files: Sequence[Path], only: Path | None) -> dict[tuple[str, ...], 
             if only is not None and file != only and _SAMPLES.fullmatch(only.name):
                 continue  # one task of several was asked for
             group = groups.setdefault((str(file.parent), match["prefix"], match["date"]), _Group())
+            if match["task"] in group.samples:
+                group.strange.append(LeftOut(what=str(file), reason=f"it is a second file of task {match['task']}"))
+                continue
             group.samples[match["task"]] = RecordFile(file)
             group.named = _model_in_names(file, match["prefix"])
         elif match := _RESULTS.fullmatch(file.name):
@@ -184,15 +196,18 @@ def _undated(folder: Path, files: Sequence[Path], *, asked_for: bool) -> dict[tu
     """Files of versions that put no date into names: results by their content, samples by what they are called."""
     results: list[ResultsFile] = []
     records: list[Path] = []
+    broken = ""
     for file in files:
         if _is_samples(file):
             records.append(file)
             continue
         try:
             document = read_document(file)
-        except UserError:
+        except UserError as error:
             if asked_for:
                 raise
+            if file.name.startswith("results"):
+                broken = str(error)
             continue  # some other JSON that lies there
         if isinstance(document.get("results"), dict):
             results.append(ResultsFile(file, document))
@@ -203,10 +218,11 @@ def _undated(folder: Path, files: Sequence[Path], *, asked_for: bool) -> dict[tu
         alone: dict[tuple[str, ...], _Group] = {}
         for one in results:
             alone[(str(one.path),)] = _Group([one], _embedded(one.document))
-        return alone | ({(str(folder),): _Group([], _named(records, None))} if records else {})
+        return alone | ({(str(folder),): _Group([], _named(records, None, []))} if records else {})
     own = results[0] if results else None
-    samples = {**(_embedded(own.document) if own else {}), **_named(records, own)}
-    return {(str(folder),): _Group(results, samples)}
+    strange: list[LeftOut] = []
+    samples = {**(_embedded(own.document) if own else {}), **_named(records, own, strange)}
+    return {(str(folder),): _Group(results, samples, broken=broken, strange=strange)}
 
 
 def _embedded(document: Mapping[str, Any]) -> dict[str, RecordFile]:
@@ -227,13 +243,14 @@ class _Held(RecordFile):
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for record in self._held:
+            self.ledger.take()
             if isinstance(record, dict):
                 yield record
             else:
-                self.skipped[NOT_JSON] += 1
+                self.ledger.leave(NOT_JSON)
 
 
-def _named(files: Sequence[Path], results: ResultsFile | None) -> dict[str, RecordFile]:
+def _named(files: Sequence[Path], results: ResultsFile | None, strange: list[LeftOut]) -> dict[str, RecordFile]:
     tasks = sorted(results.reported if results else (), key=len, reverse=True)
     found: dict[str, RecordFile] = {}
     for file in files:
@@ -241,6 +258,7 @@ def _named(files: Sequence[Path], results: ResultsFile | None) -> dict[str, Reco
         stem = match["task"] if match else file.stem
         task = next((task for task in tasks if stem == task or stem.endswith(f"_{task}")), stem)
         if results is not None and task not in results.reported and file != results.path:
+            strange.append(LeftOut(what=str(file), reason=f"{results.path.name} has no task of that name"))
             continue  # of another evaluation
         found[task if task not in found else stem] = RecordFile(file)
     return found

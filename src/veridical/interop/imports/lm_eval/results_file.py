@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from veridical.interop.imports.answer import as_number, as_text, held, listed
+from veridical.interop.imports.answer import as_number, as_text, held, listed, number
+from veridical.interop.imports.direction import truth
 
-_NO_METRICS = ("sample_len", "sample_count")
+_NO_METRICS = ("sample_len", "sample_count", "alias")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +38,12 @@ class ResultsFile:
         """The number reported for a metric: `acc,none`, and `acc` in 0.3."""
         own = held(self.reported.get(task))
         value = own.get(f"{metric},{reading}", own.get(metric) if reading == "none" else None)
-        return None if isinstance(value, bool) else as_number(value)
+        return None if isinstance(value, bool) else as_number(_reported(value))
 
     def metrics(self, task: str) -> list[tuple[str, str]]:
         """The metrics reported for a task, each with its filter."""
         own = held(self.reported.get(task))
-        named = (key.partition(",") for key, value in own.items() if isinstance(value, int | float))
+        named = (key.partition(",") for key, value in own.items() if as_number(_reported(value)) is not None)
         return [
             (metric, reading or "none")
             for metric, _, reading in named
@@ -54,7 +55,7 @@ class ResultsFile:
         listed_metrics = map(held, listed(self.config(task).get("metric_list")))
         given = {str(one.get("metric")): one.get("higher_is_better") for one in listed_metrics}
         given |= held(held(self.document.get("higher_is_better")).get(task))
-        return {metric: way for metric, way in given.items() if isinstance(way, bool)}
+        return {metric: said for metric, way in given.items() if (said := truth(way)) is not None}
 
     def aggregated(self, task: str) -> dict[str, str]:
         """How the number of a metric is made of the scores of single answers, where the document says it."""
@@ -68,7 +69,13 @@ class ResultsFile:
 
     @property
     def tasks(self) -> list[str]:
-        """The tasks with numbers that are their own, and not those of a group."""
+        """The tasks that were asked and are no group: those with numbers, a configuration or a count of samples."""
         groups = {*held(self.document.get("groups"))}
         groups |= {name for name, of in held(self.document.get("group_subtasks")).items() if of}
-        return [task for task in self.reported if task not in groups]
+        asked = (*self.reported, *held(self.document.get("configs")), *held(self.document.get("n-samples")))
+        return [task for task in dict.fromkeys(asked) if task not in groups]
+
+
+def _reported(value: object) -> object:
+    """A reported value, as a number where it is the text of one."""
+    return number(value) if isinstance(value, str) else value

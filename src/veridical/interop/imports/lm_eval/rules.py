@@ -7,7 +7,8 @@ Of choices that tie the harness takes the first, and NaN beats everything (NumPy
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from veridical.interop.imports.answer import Answer
 
@@ -71,10 +72,24 @@ OF_CHOICES: Mapping[str, Callable[[Answer], float | None]] = {
 """Metric to the score of one answer whose choices were scored; None where the log lacks what it needs."""
 
 
-def of_choices(answer: Answer) -> dict[str, float]:
-    """What the metrics of an answer come to. Gold that names no choice is never hit, as in the harness."""
+_NAMES = re.compile(
+    r"(?:.*_)?(?:acc|accuracy|exact_match|em|f1|match|correct|mc[0-9]|pass@?[0-9]*|mcc|brier_score|bleu\d?|rouge\w*|chrf\w*"
+    r"|bleurt\w*|bertscore|wer|cer|ter|perplexity|bits_per_byte|likelihood_diff|pct_stereotype|contains|score|auc|ndcg)"
+    r"(?:_(?:norm|mutual_info|bytes|max|acc|diff|all|none|greedy|ms|stderr|loglikelihood|per_\w+))*",
+    re.IGNORECASE,
+)
+
+
+def is_metric(name: str) -> bool:
+    """Whether a key of a record is called as the harness calls a metric, where nothing else says what is one."""
+    return bool(_NAMES.fullmatch(name))
+
+
+def of_choices(answer: Answer, also: Iterable[str] = ()) -> dict[str, float]:
+    """What the metrics of an answer, and those of `also`, come to. Gold that names no choice is never hit, as in the
+    harness."""
     found: dict[str, float] = {}
-    for metric in answer.metrics:
+    for metric in (*answer.metrics, *also):
         rule = OF_CHOICES.get(metric)
         value = rule(answer) if rule else None
         if value is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any
 
@@ -18,7 +18,8 @@ from veridical.interop.imports.answer import Answer, as_text, flat_fields, liste
 from veridical.interop.imports.lm_eval.choices import Conventions, chosen, own_texts, shared_contexts
 from veridical.interop.imports.lm_eval.gold import target_readings
 from veridical.interop.imports.lm_eval.requests import Requests, requests_of, scores_of
-from veridical.interop.imports.lm_eval.rules import first_best
+from veridical.interop.imports.lm_eval.rules import first_best, is_metric
+from veridical.interop.imports.tally import is_right
 from veridical.status import Status
 
 LOOKED_AT = 500
@@ -53,6 +54,8 @@ class SampleReader:
     """How many documents were asked, where the results file says it."""
     skipped: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
+    unnamed: set[str] = field(default_factory=set)
+    """Keys of records that are not taken as scores, where nothing says what is one."""
 
     def answers(self, records: Iterable[dict[str, Any]]) -> Iterator[Answer]:
         """The answers in the records of one task; what cannot be read is counted in `skipped`."""
@@ -66,6 +69,7 @@ class SampleReader:
             if "doc_id" not in record and "doc" not in record:
                 self.skipped[UNREADABLE] += 1
                 continue
+            self.unnamed.update(name for name in record if name not in _FRAME and self._is_unnamed(record, name))
             reading = record.get("filter")
             if reading is None:
                 # Older versions write the records of every filter, one filter after another, and do not name it.
@@ -79,6 +83,21 @@ class SampleReader:
             yield answer
         for reading, documents in held_documents.items():
             yield from self._absent(reading, documents)
+        if self.unnamed:
+            self.notes.append(
+                f"no list of metrics in the log: {', '.join(sorted(self.unnamed)[:6])} are taken as no scores, since "
+                "their names are not those of the harness's metrics"
+            )
+
+    def _metrics(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """The scores of a record: those that it names, else those that the results file names, else by their names."""
+        named = [name for name in listed(record.get("metrics")) if isinstance(name, str)] or self.declared
+        if named:
+            return {name: record[name] for name in record if name in named and name not in _FRAME}
+        return {name: record[name] for name in record if name not in _FRAME and is_metric(name)}
+
+    def _is_unnamed(self, record: Mapping[str, Any], name: str) -> bool:
+        return not self.declared and not listed(record.get("metrics")) and not is_metric(name)
 
     def _absent(self, reading: str, documents: set[str]) -> Iterator[Answer]:
         """Documents that were asked, as the results file says, and that the samples do not hold."""
@@ -87,6 +106,7 @@ class SampleReader:
         for document in islice((one for one in asked if one not in documents), max(missing, 0)):
             answer = Answer(document=document, fields={"doc_id": document}, reading=reading, metrics={})
             answer.status, answer.detail, answer.text = Status.ERROR, ABSENT, "" if self._generates else None
+            answer.in_log = False
             yield answer
 
     def _answer(self, record: dict[str, Any], requests: Requests | None, reading: str) -> Answer:
@@ -98,12 +118,10 @@ class SampleReader:
             reading=reading,
             metrics={},
         )
-        named = [name for name in listed(record.get("metrics")) if isinstance(name, str)]
-        metrics = {*(named or self.declared)} & record.keys()
-        rest = {name: value for name, value in record.items() if name not in _FRAME}
-        answer.metrics = {name: value for name, value in rest.items() if name in metrics} if metrics else rest
-        if metrics:
-            answer.factors = flat_fields({name: value for name, value in rest.items() if name not in metrics})
+        answer.metrics = self._metrics(record)
+        answer.factors = flat_fields(
+            {name: value for name, value in record.items() if name not in _FRAME and name not in answer.metrics}
+        )
         if "doc_id" in record:
             answer.factors["doc_id"] = as_text(record["doc_id"])
         target = record.get("target")
@@ -111,9 +129,14 @@ class SampleReader:
             return self._failed(answer, record)
         if requests.continuations is None:
             return _generated(answer, requests, target, record)
-        if len(requests.continuations) == 1 or self.conventions.graded:
+        if len(requests.continuations) == 1:
             return _single(answer, requests, target)
-        return chosen(answer, requests, target, self.conventions)
+        if self.conventions.graded:
+            by_scores = chosen(replace(answer), requests, target, self.conventions)
+            if by_scores.scores and by_scores.gold and by_scores.status is Status.OK:
+                answer.by_scores = is_right(by_scores)
+            return _single(answer, requests, target)
+        return chosen(answer, requests, target, self.conventions, self.declared)
 
     def _failed(self, answer: Answer, record: Mapping[str, Any]) -> Answer:
         """A document that was asked and of which the log has no answer."""
@@ -149,7 +172,7 @@ class SampleReader:
                 f"its own acc is not what the log-likelihoods and the target say ({agreeing:.0%} of the first "
                 f"{len(scored)} records agree): answers are graded by the harness's scores"
             )
-            return Conventions(delimiter, graded=True)
+            return replace(conventions, graded=True)
         return conventions
 
     def _delimiter(self, scored: Sequence[Requests]) -> str:
@@ -207,12 +230,12 @@ def _single(answer: Answer, requests: Requests, target: object) -> Answer:
         return answer
     totals, greedy = found
     answer.scores, answer.lengths = totals, requests.continuations or []
+    if not all(map(math.isfinite, totals)):
+        answer.status = Status.NON_FINITE
     if len(totals) > 1:
         answer.fields.setdefault("choices", as_text(requests.continuations))
     else:
         answer.detail = f"log-likelihood {totals[0]:.6g}"
-        if not math.isfinite(totals[0]):
-            answer.status = Status.NON_FINITE
         if greedy and "acc" in answer.metrics:
             answer.recomputed["acc"] = float(greedy[0])
         if "perplexity" in answer.metrics:
@@ -250,6 +273,7 @@ def _agreement(scored: Sequence[tuple[dict[str, Any], Requests]], conventions: C
         answer = chosen(answer, requests, record.get("target"), conventions)
         own = number(record["acc"])
         # A score that is not a number says nothing about the task's rule.
-        if "acc" in answer.recomputed and own is not None and math.isfinite(own):
+        finite = own is not None and math.isfinite(own) and answer.status is not Status.NON_FINITE and answer.gold
+        if "acc" in answer.recomputed and finite:
             agree.append(answer.recomputed["acc"] == own)
     return sum(agree) / len(agree) if agree else None

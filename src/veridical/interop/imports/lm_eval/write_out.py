@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from veridical.interop.imports.answer import Answer, as_text, letters, shared_beginning
-from veridical.interop.imports.lm_eval.rules import of_choices
+from veridical.interop.imports.lm_eval.rules import is_metric, of_choices
 from veridical.interop.imports.lm_eval.samples import UNFILTERED, UNREADABLE
 from veridical.status import Status
 
@@ -27,6 +27,8 @@ class WriteOutReader:
     """The records of one task as answers."""
 
     task: str
+    declared: Collection[str] = ()
+    """The metrics that the results file names."""
     skipped: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=lambda: [NO_DOCUMENTS])
 
@@ -37,7 +39,7 @@ class WriteOutReader:
             if not prompts or len(prompts) != len(returned):
                 self.skipped[UNREADABLE] += 1
                 continue
-            yield _answer(record, [as_text(prompt) for prompt in prompts], returned)
+            yield _answer(record, [as_text(prompt) for prompt in prompts], returned, self.declared)
 
 
 def is_write_out(record: Mapping[str, Any]) -> bool:
@@ -50,13 +52,17 @@ def _numbered(record: Mapping[str, Any], name: str) -> list[Any]:
     return [value for match, value in sorted(found, key=lambda pair: int(pair[0][2])) if match[1] == name]
 
 
-def _answer(record: Mapping[str, Any], prompts: list[str], returned: list[Any]) -> Answer:
+def _answer(record: Mapping[str, Any], prompts: list[str], returned: list[Any], declared: Collection[str]) -> Answer:
     own = {"doc_id", "truth", *(key for key in record if _NUMBERED.fullmatch(key))}
     answer = Answer(
         document=str(record.get("doc_id", "")),
         fields={},
         reading=UNFILTERED,
-        metrics={name: value for name, value in record.items() if name not in own},
+        metrics={
+            name: value
+            for name, value in record.items()
+            if name not in own and (name in declared or (not declared and is_metric(name)))
+        },
         factors={"doc_id": as_text(record["doc_id"])} if "doc_id" in record else {},
         contexts=prompts[:1] if len(set(prompts)) == 1 else prompts,
     )
@@ -70,6 +76,8 @@ def _answer(record: Mapping[str, Any], prompts: list[str], returned: list[Any]) 
         answer.text = as_text(returned[0])
     else:
         answer.scores, answer.lengths = [float(value) for value in numbers[:1]], ()
+        if not all(map(math.isfinite, answer.scores)):
+            answer.status = Status.NON_FINITE
         greedy = [value for value in returned if isinstance(value, bool)]
         if greedy and "acc" in answer.metrics:
             answer.recomputed["acc"] = float(greedy[0])

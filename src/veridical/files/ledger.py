@@ -1,0 +1,60 @@
+"""A ledger of what is read: every record is used, or left out for a reason that is counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from veridical.errors import UserError
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Counts of records (rows, samples, requests): `read` = `used` + those left out, by reason.
+
+    `read` is counted where records come out of the file, `used` where what was made of them is kept; that the two
+    agree is then a check, and no definition.
+    """
+
+    read: int = 0
+    used: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def take(self, n: int = 1) -> None:
+        """Count records that were found, whatever becomes of them."""
+        self.read += n
+
+    def use(self, n: int = 1) -> None:
+        """Count records that are kept."""
+        self.used += n
+
+    def leave(self, reason: str, n: int = 1) -> None:
+        """Count records that are left out."""
+        if n:
+            self.left_out[reason] += n
+
+    def add(self, other: Ledger) -> None:
+        """Add the counts of another ledger, as those of a file to those of a folder."""
+        self.read += other.read
+        self.used += other.used
+        self.left_out.update(other.left_out)
+
+    @property
+    def missing(self) -> int:
+        """Records of which nothing is known: 0 in a ledger that is right."""
+        return self.read - self.used - self.left_out.total()
+
+    def check(self, where: str) -> None:
+        """Raise UserError where records were read that were neither used nor left out, or the other way round."""
+        if self.missing or self.used < 0 or any(n < 0 for n in self.left_out.values()):
+            raise UserError(
+                f"{where}: {self.read:,} records were read, {self.used:,} used and {self.left_out.total():,} left out, "
+                "which does not add up: nothing was written; this is a fault of Veridical's, please report it"
+            )
+
+
+def reasons(left_out: Mapping[str, int] | Iterable[tuple[str, int]]) -> str:
+    """Counts by reason as text, the most frequent first: `4 not valid JSON; 2 without a right answer`."""
+    counts = left_out.items() if isinstance(left_out, Mapping) else left_out
+    return "; ".join(f"{n:,} {reason}" for reason, n in sorted(counts, key=lambda pair: -pair[1]))

@@ -1,0 +1,49 @@
+"""The rows of a file of predictions: a table with a header, or JSON objects."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from veridical.files.ledger import reasons
+from veridical.files.tables import TableRow, open_table
+from veridical.interop.imports.records import RecordFile
+from veridical.runs.provenance import LeftOut
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows, the columns of the header, and what of the file is not among them."""
+
+    rows: Sequence[TableRow]
+    columns: Sequence[str] = ()
+    left_out: Sequence[LeftOut] = ()
+
+
+def read_rows(path: Path) -> Rows:
+    """The rows of a CSV or TSV file, or of one of JSON objects: one a line, or an array.
+
+    Logs are written by programs that know NaN, and whose last line may be cut off: what is no JSON object is left out
+    and counted. Raises UserError where the file cannot be read, or is none of these.
+    """
+    records = RecordFile(path)
+    if not records.begins_as_json():
+        table = open_table(path)
+        return Rows(list(table.rows()), table.columns)
+    rows = [TableRow(number, _cells(record)) for number, record in enumerate(records, 1)]
+    lost = records.ledger.left_out
+    n, of = lost.total(), records.ledger.read
+    left_out = [LeftOut(what=f"{n:,} of {of:,} records of {path}", reason=reasons(lost), n=n)] if lost else []
+    return Rows(rows, left_out=left_out)
+
+
+def _cells(record: Mapping[str, object]) -> dict[str, str]:
+    return {name: _cell(value) for name, value in record.items()}
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
