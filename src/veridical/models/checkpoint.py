@@ -73,6 +73,7 @@ def load_checkpoint(
     try:
         with collected() as warnings:
             checkpoint = _load(source, dtype, offline, auto_class, device_map)
+            checkpoint.tokenizer("a")  # settings of the wrong type show when it is used
     except UserError as error:
         raise UserError(f"model {source.spec!r}: {error}") from error
     except Exception as error:  # torn or foreign files make the readers fail in any way
