@@ -165,6 +165,21 @@ def test_report_writes_the_page_where_it_is_told(study, tmp_path):
     assert (tmp_path / "page.html").read_text().startswith("<!")
 
 
+def test_report_of_other_sets_leaves_the_page_of_the_suites_own(study):
+    out, _ = study
+    before = (out / "report.html").read_bytes()
+    done = call("report", out, "--sets", "group")
+    assert done.returncode == 0, done.stderr
+    page = out / "report-sets-group.html"
+    assert done.stdout == f"report: {page}\n"
+    assert (out / "report.html").read_bytes() == before
+    # Four groups in place of six verbs.
+    assert '"n_sets":4' in page.read_text().replace(" ", "") or "4 sets" in page.read_text()
+    refused = call("report", out, "--sets", "grup")
+    assert refused.returncode == 2
+    assert "group" in refused.stderr
+
+
 def test_suites_lists_what_is_built_in():
     done = call("suites")
     assert done.returncode == 0
