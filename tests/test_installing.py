@@ -26,7 +26,7 @@ def test_elsewhere_the_packages_are_named(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert install_command("hf") == "pip install 'torch>=2.6' 'gguf>=0.17'"
 
 
-def test_another_project_around_the_package_is_no_checkout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_another_project_around_the_package_is_not_a_checkout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('name = "mine"\n')
     monkeypatch.setattr(installing, "_PROJECT", tmp_path)
     monkeypatch.setattr(metadata, "requires", lambda name: [])

@@ -44,16 +44,16 @@ def _socket(path: Path) -> None:
 
 @pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
 @pytest.mark.parametrize(
-    ("make", "told"),
+    ("make", "message"),
     [(Path.mkdir, "a folder"), (_fifo, "a named pipe"), (_socket, "a socket")],
     ids=["folder", "fifo", "socket"],
 )
 @pytest.mark.parametrize("linked", [False, True])
-def test_what_is_no_regular_file_is_left_as_it_is(
+def test_what_is_not_a_regular_file_is_left_as_it_is(
     tmp_path: Path,
     write: Callable[[Path], None],
     make: Callable[[Path], None],
-    told: str,
+    message: str,
     linked: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -65,7 +65,7 @@ def test_what_is_no_regular_file_is_left_as_it_is(
     if linked:
         target = Path("link")
         target.symlink_to("there")
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=message):
         write(target)
     after = there.lstat()
     assert (after.st_ino, stat.S_IFMT(after.st_mode)) == (before.st_ino, stat.S_IFMT(before.st_mode))
@@ -111,7 +111,7 @@ def test_a_path_that_names_no_file_is_one_line(tmp_path: Path, path: str, monkey
         ("new", "missing", True),
     ],
 )
-def test_an_output_is_no_input_under_another_name(
+def test_an_output_is_not_an_input_under_another_name(
     tmp_path: Path, output: str, given: str, fits: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

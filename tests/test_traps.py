@@ -14,7 +14,7 @@ def test_the_register_is_in_order() -> None:
 def test_faults_of_the_register_are_found() -> None:
     first, *others = read_register()
     assert len(others) == N_TRAPS - 1
-    for spoilt, told in [
+    for spoilt, message in [
         ([*others], "missing: [1]"),
         ([first, first, *others], "each once"),
         ([replace(first, find="no such line"), *others], "stands 0 times"),
@@ -25,7 +25,7 @@ def test_faults_of_the_register_are_found() -> None:
         ([replace(first, test=("tests/test_traps.py::test_none",)), *others], "there is no test"),
         ([replace(first, later="the day after"), *others], "comes later"),
     ]:
-        assert any(told in fault for fault in faults(spoilt))
+        assert any(message in fault for fault in faults(spoilt))
 
 
 def test_node_ids_are_looked_up_in_files_and_classes() -> None:

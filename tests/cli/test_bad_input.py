@@ -159,7 +159,7 @@ def test_a_study_of_another_suite_version_names_both(study, tmp_path):
     assert "use another --out" in line
 
 
-def test_a_folder_that_is_no_run_is_named(tmp_path):
+def test_a_folder_that_is_not_a_run_is_named(tmp_path):
     for command in ("judge", "report"):
         assert f"{tmp_path} is not a run folder" in fault(command, tmp_path)
 

@@ -157,12 +157,27 @@ def test_judging_a_run_that_was_stopped_says_what_is_missing(tmp_path):
         assert "2 of 8 questions have no stored answer" in done.stderr
 
 
-def test_report_writes_the_page_where_it_is_told(study, tmp_path):
+def test_report_writes_the_page_where_it_is_reported(study, tmp_path):
     out, _ = study
     done = call("report", out, "--out", tmp_path / "page.html")
     assert done.returncode == 0, done.stderr
     assert done.stdout == f"report: {tmp_path / 'page.html'}\n"
     assert (tmp_path / "page.html").read_text().startswith("<!")
+
+
+def test_report_of_other_sets_leaves_the_page_of_the_suites_own(study):
+    out, _ = study
+    before = (out / "report.html").read_bytes()
+    done = call("report", out, "--sets", "group")
+    assert done.returncode == 0, done.stderr
+    page = out / "report-sets-group.html"
+    assert done.stdout == f"report: {page}\n"
+    assert (out / "report.html").read_bytes() == before
+    # Four groups in place of six verbs.
+    assert '"n_sets":4' in page.read_text().replace(" ", "") or "4 sets" in page.read_text()
+    refused = call("report", out, "--sets", "grup")
+    assert refused.returncode == 2
+    assert "group" in refused.stderr
 
 
 def test_suites_lists_what_is_built_in():
@@ -227,11 +242,11 @@ def test_a_signal_stops_cleanly_and_names_the_command_that_goes_on(suite_file, t
     while not list(tmp_path.rglob("responses/*.parquet")) and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(getattr(signal, sent))
-    printed, told = process.communicate(timeout=60)
+    printed, message = process.communicate(timeout=60)
     assert process.returncode == 128 + getattr(signal, sent)
     assert printed == ""
-    assert "Traceback" not in told
-    command = told.splitlines()[-1].strip()
+    assert "Traceback" not in message
+    command = message.splitlines()[-1].strip()
     study = next((tmp_path / "studies").iterdir())
     expected = f"veridical run {suite_file} --model hf/slow/one --out {study.relative_to(tmp_path)}"
     assert command == expected

@@ -36,12 +36,12 @@ def test_a_model_is_probed(model):
 def test_another_dtype_is_compared_with_float32(model):
     done = call("doctor", "--model", model, "--dtype", "bfloat16")
     assert done.returncode == 0, done.stderr
-    told = " ".join(done.stdout.split())
-    assert re.search(r"labels as in float32 [.1]", told)
-    assert re.search(r"near ties: \d+ in", told)
+    message = " ".join(done.stdout.split())
+    assert re.search(r"labels as in float32 [.1]", message)
+    assert re.search(r"near ties: \d+ in", message)
 
 
-def test_weights_that_are_not_numbers_are_told(tmp_path):
+def test_weights_that_are_not_numbers_are_reported(tmp_path):
     import torch
 
     from tests.models.tiny import byte_level_tokenizer, llama, saved
@@ -57,7 +57,7 @@ def test_weights_that_are_not_numbers_are_told(tmp_path):
     assert "trust neither scores nor texts" in " ".join(done.stdout.split())
 
 
-def test_a_sample_that_is_too_long_for_the_model_is_no_disagreement(tmp_path):
+def test_a_sample_that_is_too_long_for_the_model_is_not_a_disagreement(tmp_path):
     from tests.models.tiny import byte_level_tokenizer, llama, saved
 
     tokenizer = byte_level_tokenizer()

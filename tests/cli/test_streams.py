@@ -45,7 +45,7 @@ def test_an_encoding_without_a_character_does_not_stop_a_command(study, environm
 
 
 @pytest.mark.parametrize("arguments", ["judge {} --json >&-", "judge {} >&-", "report {} >&-", "suites >&-"])
-def test_a_closed_standard_output_is_no_traceback(study, arguments):
+def test_a_closed_standard_output_gives_no_traceback(study, arguments):
     command = f"{sys.executable} -m veridical {arguments.format(study.path)}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=120)
     assert (done.returncode, done.stderr) == (1, "")
@@ -85,7 +85,7 @@ def test_a_path_or_number_that_cannot_be_is_one_line(study, arguments, words, tm
 
 
 @pytest.mark.parametrize("command", ["judge", "report"])
-def test_a_run_without_questions_is_told_and_nothing_is_written(study, command, tmp_path):
+def test_a_run_without_questions_is_reported_and_nothing_is_written(study, command, tmp_path):
     copy = tmp_path / "s"
     shutil.copytree(study.path, copy)
     run = next(path for path in copy.iterdir() if path.is_dir())
@@ -108,11 +108,11 @@ def read_only(monkeypatch):
 def test_a_read_only_study_is_judged_and_nothing_written(study, capsys):
     before = (study.path / "measures.json").read_bytes()
     assert main(["judge", str(study.path), "--json"]) == 0
-    printed, told = capsys.readouterr()
+    printed, message = capsys.readouterr()
     assert json.loads(printed)["measures"] == json.loads(before)
-    assert told.startswith("measures.json is left as it is: cannot write ")
-    assert "--out" not in told
-    assert told.count("\n") == 1
+    assert message.startswith("measures.json is left as it is: cannot write ")
+    assert "--out" not in message
+    assert message.count("\n") == 1
     assert main(["report", str(study.path)]) == 2
     assert "Read-only file system; name another place with --out FILE.html" in capsys.readouterr().err
 
@@ -133,7 +133,7 @@ sys.exit(main(sys.argv[2:]))
 
 @pytest.mark.parametrize("module", ["typer", "veridical.cli.app", "rich.console", "polars", "veridical.judge"])
 @pytest.mark.parametrize("command", ["run", "judge"])
-def test_control_c_while_modules_are_imported_is_told(study, module, command, tmp_path):
+def test_control_c_while_modules_are_imported_is_reported(study, module, command, tmp_path):
     arguments = [command, str(study.path)] if command == "judge" else [command, "imperfective", "--model", "hf/./none"]
     done = subprocess.run(
         [sys.executable, "-c", EARLY, module, *arguments],
@@ -156,7 +156,7 @@ def interruptible():
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_control_c_in_judge_is_told(study, monkeypatch, capsys):
+def test_control_c_in_judge_is_reported(study, monkeypatch, capsys):
     from veridical.studies import judged as judgement
 
     monkeypatch.setattr(judgement, "judge", lambda *_, **__: signal.raise_signal(signal.SIGINT))

@@ -71,7 +71,7 @@ CASES = [
 @pytest.mark.parametrize("where", [*company(7)[1], "everywhere"])
 @pytest.mark.parametrize("token", [0, 7])  # 0 is what batches are padded with
 @pytest.mark.parametrize(("scorer", "make"), CASES)
-def test_scores_beside_a_sequence_that_is_not_finite_are_those_without_it(
+def test_scores_next_to_a_sequence_that_is_not_finite_are_those_without_it(
     scorer: type[PackedScorer | PlainScorer], make: Make, token: int, where: str, batch_tokens: int
 ) -> None:
     model = with_nan_at(token, make)
@@ -84,7 +84,7 @@ def test_scores_beside_a_sequence_that_is_not_finite_are_those_without_it(
     assert all(math.isnan(found[index]) for index in range(len(bad)))
 
 
-def test_an_encoder_decoder_s_scores_beside_one_that_is_not_finite_are_those_without_it() -> None:
+def test_an_encoder_decoder_s_scores_next_to_one_that_is_not_finite_are_those_without_it() -> None:
     for token in (0, 7):
         model = with_nan_at(token, tiny.t5)
         good, odd = company(token)
@@ -97,7 +97,7 @@ def test_an_encoder_decoder_s_scores_beside_one_that_is_not_finite_are_those_wit
 
 
 @pytest.mark.parametrize(("scorer", "make"), CASES)
-def test_hidden_states_beside_one_that_is_not_finite_are_those_without_it(
+def test_hidden_states_next_to_one_that_is_not_finite_are_those_without_it(
     scorer: type[PackedScorer | PlainScorer], make: Make
 ) -> None:
     """Also of sequences that are read and not scored."""
@@ -161,7 +161,7 @@ def test_what_comes_after_a_stop_token_does_not_count() -> None:
     assert (found[1].tokens, found[1].finish) == (second, "length")
 
 
-def test_the_engine_tells_text_of_a_model_that_is_no_number_anywhere() -> None:
+def test_the_engine_tells_text_of_a_model_that_is_not_a_number_anywhere() -> None:
     model = tiny.llama(VOCABULARY)
     with torch.no_grad():
         model.lm_head.weight.fill_(float("nan"))

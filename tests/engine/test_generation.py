@@ -113,7 +113,7 @@ def test_prompts_of_many_limits_run_together() -> None:
 
 
 @pytest.mark.parametrize("path", ["packed", "plain"])
-def test_text_of_logits_that_are_not_numbers_is_told_and_cut(path: str) -> None:
+def test_text_of_logits_that_are_not_numbers_is_reported_and_cut(path: str) -> None:
     """One poisoned token in a prompt, or among those that get written: what is beside it stays as it was."""
     model = tiny.llama(VOCABULARY, seed=1)
     sound = [*prompts(seed=4, n=20), draw(5, VOCABULARY, random.Random(5))]

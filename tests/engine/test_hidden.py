@@ -13,7 +13,7 @@ import torch
 from transformers import PreTrainedModel
 
 from veridical.engine.engine import Engine
-from veridical.engine.hidden import HiddenStates, Span
+from veridical.engine.hidden import HiddenStates, TokenSpan
 from veridical.engine.memory import Budget
 from veridical.engine.plain import PlainScorer
 from veridical.engine.scoring import PackedScorer
@@ -28,7 +28,9 @@ MODELS = {"rotary positions": tiny.llama(VOCABULARY), "learned positions": tiny.
 
 
 @torch.no_grad()
-def by_transformers(model: PreTrainedModel, tokens: tuple[int, ...], layer: int, span: Span) -> npt.NDArray[np.float32]:
+def by_transformers(
+    model: PreTrainedModel, tokens: tuple[int, ...], layer: int, span: TokenSpan
+) -> npt.NDArray[np.float32]:
     ids = torch.tensor([tokens])
     states = model(ids, output_hidden_states=True).hidden_states
     if model.config.model_type == "mamba":  # its list begins with the output of the first block

@@ -1,4 +1,4 @@
-"""One sequence that memory does not hold is told of, and the others are answered."""
+"""One sequence that memory does not hold is reported, and the others are answered."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_hidden_states_of_the_others_are_taken_once() -> None:
             assert abs(found.states[index] - expected.states[index]).max() < 1e-4
 
 
-def test_a_sequence_that_is_run_again_alone_and_does_not_fit_is_the_one_that_is_told_of() -> None:
+def test_a_sequence_that_is_run_again_alone_and_does_not_fit_is_the_one_that_is_reported() -> None:
     """The first run comes back without a number, and the second does not come back."""
     model = tiny.mistral_with_window(VOCABULARY)
     forward = model.forward

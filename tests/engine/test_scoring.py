@@ -9,7 +9,7 @@ import pytest
 import torch
 from transformers import PreTrainedModel
 
-from veridical.engine.attention import Path
+from veridical.engine.attention import TokenPath
 from veridical.engine.engine import Engine
 from veridical.engine.logits import target_log_probabilities
 from veridical.engine.memory import Budget
@@ -129,15 +129,15 @@ def test_a_chain_of_prefixes_may_be_as_deep_as_a_text_is_long() -> None:
 def test_a_cached_prefix_is_held_once_however_many_pieces_it_came_in(monkeypatch: pytest.MonkeyPatch) -> None:
     model = MODELS["rotary positions, grouped heads"]
     held: list[set[tuple[int, int]]] = []
-    extend = Path.extend
+    extend = TokenPath.extend
 
-    def extended(path: Path, length: int) -> None:
+    def extended(path: TokenPath, length: int) -> None:
         extend(path, length)
         # Bytes by place in memory: views of one buffer count once.
         states = [state.untyped_storage() for state in (*path._keys, *path.prefix.keys)]
         held.append({(state.data_ptr(), state.nbytes()) for state in states})
 
-    monkeypatch.setattr(Path, "extend", extended)
+    monkeypatch.setattr(TokenPath, "extend", extended)
     context = draw(240, VOCABULARY, random.Random(11))
     asked = [TokenSequence(context, (token,)) for token in range(3)]
     assert_scores(dict(PackedScorer(model, Budget(8)).score(asked)), model, asked)

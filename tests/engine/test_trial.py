@@ -162,7 +162,7 @@ def test_memory_that_does_not_hold_a_few_tokens_is_said() -> None:
         Engine(model, stop=frozenset(), batch_tokens=100)
 
 
-def test_memory_that_runs_out_while_sharing_is_tried_is_no_sign_that_prefixes_cannot_be_shared() -> None:
+def test_memory_that_runs_out_while_sharing_is_tried_is_not_a_sign_that_prefixes_cannot_be_shared() -> None:
     model = tiny.llama(VOCABULARY)
     forward = model.forward
 

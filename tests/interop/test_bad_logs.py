@@ -33,7 +33,7 @@ def test_a_file_that_is_cut_off_is_read_up_to_there(tmp_path):
     assert (task.records, dict(task.skipped)) == (5, {CUT_OFF: 1})
 
 
-def test_lines_that_are_no_json_are_left_out_and_counted(tmp_path):
+def test_lines_that_are_not_json_are_left_out_and_counted(tmp_path):
     path = write_samples(tmp_path / "logs", RECORDS)
     lines = path.read_text().splitlines()
     path.write_text("\n".join([*lines[:2], "{broken", "[1, 2]", *lines[2:], ""]))
@@ -59,14 +59,14 @@ def test_json_lines_under_the_name_of_json_are_read(tmp_path):
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
-def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path, encoding):
+def test_a_byte_order_mark_is_not_part_of_the_text(tmp_path, encoding):
     path = write_samples(tmp_path / "logs", RECORDS)
     path.write_bytes(path.read_text(encoding="utf-8").encode(encoding))
     task = task_of(path, tmp_path / "run")
     assert (task.records, dict(task.skipped)) == (6, {})
 
 
-def test_bytes_of_windows_1252_are_read_as_such_and_told(tmp_path):
+def test_bytes_of_windows_1252_are_read_as_such_and_reported(tmp_path):
     records = [choice_record(0, (-1.0, -2.0, -3.0), 0, town="Zürich"), *RECORDS[1:]]
     path = write_samples(tmp_path / "logs", records)
     path.write_bytes(path.read_text(encoding="utf-8").encode("cp1252"))
@@ -77,7 +77,7 @@ def test_bytes_of_windows_1252_are_read_as_such_and_told(tmp_path):
     assert {item.fields.get("town") for item in suite.items} == {"Zürich", None}
 
 
-def test_scores_that_are_no_numbers_are_a_status_and_no_answer(tmp_path):
+def test_scores_that_are_not_numbers_are_a_status_and_no_answer(tmp_path):
     """NaN, both infinities, and NaN as Python writes it in JSON: the harness's argmax would take the first NaN."""
     records = [
         RECORDS[0],
@@ -92,12 +92,12 @@ def test_scores_that_are_no_numbers_are_a_status_and_no_answer(tmp_path):
     assert "NaN" not in (tmp_path / "run" / "measures.json").read_text()
 
 
-def test_results_without_samples_are_told_in_one_line(tmp_path):
+def test_results_without_samples_are_reported_in_one_line(tmp_path):
     write_results(tmp_path / "logs", {"small": {"acc,none": 0.5}})
     assert "--log_samples" in fault("import", "lm-eval", tmp_path / "logs", "--out", tmp_path / "run")
 
 
-def test_a_folder_of_something_else_is_told_in_one_line(tmp_path):
+def test_a_folder_of_something_else_is_reported_in_one_line(tmp_path):
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "notes.json").write_text('{"a": 1}')
     for harness in ("lm-eval", "inspect", "helm"):
@@ -135,7 +135,7 @@ def test_links_that_lead_out_of_the_folder_are_not_followed(tmp_path):
     assert [task.suite for task in origin.tasks] == ["other"]
 
 
-def test_names_in_a_log_are_no_paths(tmp_path):
+def test_names_in_a_log_are_not_paths(tmp_path):
     for name in ("../../up", "/root/there"):
         folder = tmp_path / "logs" / str(len(name))
         write_samples(folder, RECORDS)
@@ -202,7 +202,7 @@ def test_an_archive_without_its_header_is_read_from_the_journal(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("members", "told"),
+    ("members", "expected"),
     [
         ({"header.json": b" " * (4 << 20)}, "would swell"),
         ({"../../header.json": b"{}"}, "leads out of it"),
@@ -212,13 +212,13 @@ def test_an_archive_without_its_header_is_read_from_the_journal(tmp_path):
         ({"header.json": b"[]"}, "not a JSON object"),
     ],
 )
-def test_an_archive_that_inspect_did_not_write_is_not_read(tmp_path, members, told):
+def test_an_archive_that_inspect_did_not_write_is_not_read(tmp_path, members, expected):
     path = archive(tmp_path / "log.eval", members)
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=expected):
         import_logs("inspect", path, tmp_path / "run")
 
 
-def test_half_an_archive_is_told_in_one_line(tmp_path):
+def test_half_an_archive_is_reported_in_one_line(tmp_path):
     path = archive(tmp_path / "log.eval", {"header.json": json.dumps(inspect_log([]))})
     path.write_bytes(path.read_bytes()[:-30])
     assert "log.eval" in fault("import", "inspect", path, "--out", tmp_path / "run")
@@ -350,7 +350,7 @@ def test_a_results_file_that_is_cut_off_does_not_keep_its_samples_out(tmp_path):
     assert [one.reported for one in broken.metrics] == [None]
 
 
-def test_a_results_file_that_is_cut_off_and_alone_is_told_in_one_line(tmp_path):
+def test_a_results_file_that_is_cut_off_and_alone_is_reported_in_one_line(tmp_path):
     results = write_results(tmp_path / "logs", {"small": {"acc,none": 1 / 3}})
     results.write_bytes(results.read_bytes()[:-20])
     for path in (results, results.parent):
@@ -358,13 +358,13 @@ def test_a_results_file_that_is_cut_off_and_alone_is_told_in_one_line(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"\n \n"])
-def test_an_empty_file_is_told_in_one_line(tmp_path, content):
+def test_an_empty_file_is_reported_in_one_line(tmp_path, content):
     path = write_samples(tmp_path / "logs", [])
     path.write_bytes(content)
     assert "it is empty" in fault("import", "lm-eval", path, "--out", tmp_path / "run")
 
 
-def test_one_score_that_is_no_number_does_not_keep_a_task_from_being_judged(tmp_path):
+def test_one_score_that_is_not_a_number_does_not_keep_a_task_from_being_judged(tmp_path):
     """Five log-likelihoods and targets agree with the harness's `acc`; what the sixth has for `acc` says nothing."""
     records = [*RECORDS[:5], {**RECORDS[5], "acc": float("nan")}]
     task = task_of(write_samples(tmp_path / "logs", records), tmp_path / "run")
@@ -374,14 +374,14 @@ def test_one_score_that_is_no_number_does_not_keep_a_task_from_being_judged(tmp_
     assert (metric.own, metric.recomputed, metric.differing) == (2 / 5, pytest.approx(2 / 6), 0)
 
 
-def test_scores_that_are_no_numbers_are_counted_where_a_metric_is_not_recomputed(tmp_path):
+def test_scores_that_are_not_numbers_are_counted_where_a_metric_is_not_recomputed(tmp_path):
     records = [text_record(n, "4", 1.0) for n in range(4)]
     records[2]["exact_match"] = None
     task = task_of(write_samples(tmp_path / "logs", records), tmp_path / "run")
     assert task.metrics[0].reason == "1 of 4 scores are missing or not finite"
 
 
-def test_records_of_a_results_document_that_are_no_objects_are_counted(tmp_path):
+def test_records_of_a_results_document_that_are_not_objects_are_counted(tmp_path):
     path = write_results(tmp_path / "logs", {"small": {"acc,none": 1 / 3}})
     path.write_text(json.dumps({**json.loads(path.read_text()), "samples": {"small": [*RECORDS, None, 5]}}))
     task = task_of(path, tmp_path / "run")
@@ -403,13 +403,13 @@ def test_samples_of_an_archive_that_are_damaged_are_left_out_and_counted(tmp_pat
     assert (task.records, dict(task.skipped)) == (1, {DAMAGED: 3})
 
 
-def test_an_archive_without_one_sample_that_can_be_read_is_told_in_one_line(tmp_path):
+def test_an_archive_without_one_sample_that_can_be_read_is_reported_in_one_line(tmp_path):
     members = {"header.json": json.dumps(inspect_log([])), "samples/1_epoch_1.json": "{"}
     path = archive(tmp_path / "log.eval", members)
     assert f"1 {DAMAGED}" in fault("import", "inspect", path, "--out", tmp_path / "run")
 
 
-def test_samples_that_are_no_objects_are_counted(tmp_path):
+def test_samples_that_are_not_objects_are_counted(tmp_path):
     path = tmp_path / "log.json"
     path.write_text(json.dumps(inspect_log([sample(0), None, "x", sample(1)])))
     task = task_of(path, tmp_path / "run", "inspect")
@@ -417,7 +417,7 @@ def test_samples_that_are_no_objects_are_counted(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "expected"),
     [
         (b"", "is empty"),
         (b"PK\x03\x04\x14\x00", "is cut off; copy it again"),
@@ -425,13 +425,13 @@ def test_samples_that_are_no_objects_are_counted(tmp_path):
         (b'{"version": 2, "eval": {', "is the file cut off?"),
     ],
 )
-def test_a_log_that_is_no_json_is_told_by_what_it_is(tmp_path, content, told):
+def test_a_log_that_is_not_json_is_reported_by_what_it_is(tmp_path, content, expected):
     path = tmp_path / "log.eval"
     path.write_bytes(content)
-    assert told in fault("import", "inspect", path, "--out", tmp_path / "run")
+    assert expected in fault("import", "inspect", path, "--out", tmp_path / "run")
 
 
-def test_answers_that_come_to_another_score_than_the_harness_gave_are_told(tmp_path):
+def test_answers_that_come_to_another_score_than_the_harness_gave_are_reported(tmp_path):
     """A scorer that calls the right letter wrong: the letter is judged, and the two are not one number."""
     choice = {"choices": ["red", "blue"], "target": "A"}
     rows = [sample(n, "C" if n else "I") for n in range(3)]
@@ -443,7 +443,7 @@ def test_answers_that_come_to_another_score_than_the_harness_gave_are_told(tmp_p
     assert any("accuracy (choice): 1 of 3 answers come by its rule to another score" in lack for lack in task.lacks)
 
 
-def test_files_beside_a_helm_state_that_are_cut_off_are_told_and_done_without(tmp_path):
+def test_files_next_to_a_helm_state_that_are_cut_off_are_reported_and_done_without(tmp_path):
     folder = tmp_path / "helm"
     folder.mkdir()
     references = [{"output": {"text": "red"}, "tags": ["correct"]}, {"output": {"text": "blue"}, "tags": []}]

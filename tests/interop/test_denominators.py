@@ -81,7 +81,7 @@ def test_a_set_with_an_errored_member_is_not_right(tmp_path):
         {"scores": {"match": {"value": "C", "error": "timeout"}}},
     ],
 )
-def test_a_score_that_was_made_from_an_error_is_no_answer(tmp_path, more):
+def test_a_score_that_was_made_from_an_error_is_not_an_answer(tmp_path, more):
     done = import_logs(
         "inspect", log(tmp_path / "log.json", [sample(0), sample(1, "I"), sample(2, **more)]), tmp_path / "r"
     )

@@ -75,8 +75,8 @@ def test_the_command_that_is_shown_holds_a_folder_s_name_as_a_shell_takes_it(
 ) -> None:
     out = tmp_path / "two words $HOME"
     assert main(["export", "jsonl", "evidence", "--out", str(out)]) == 0
-    told = capsys.readouterr().out.splitlines()[-1]
-    command = shlex.split(told.split("(to ask them: ")[1].rstrip(")"))
+    message = capsys.readouterr().out.splitlines()[-1]
+    command = shlex.split(message.split("(to ask them: ")[1].rstrip(")"))
     assert command == ["veridical", "run", str(out / "suite.jsonl"), "--model", "MODEL"]
 
 

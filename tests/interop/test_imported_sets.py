@@ -120,7 +120,7 @@ def test_documents_of_the_same_content_all_count(tmp_path):
     assert (accuracy.value, accuracy.n_items) == (0.75, 4)
 
 
-def test_tied_choices_are_no_answer_whatever_the_harness_takes(tmp_path):
+def test_tied_choices_are_not_an_answer_whatever_the_harness_takes(tmp_path):
     """The harness takes the first of the best, which a constant scorer makes right wherever gold is first."""
     records = [choice_record(number, (-1.0, -1.0, -1.0), 0) for number in range(4)]
     done = imported(tmp_path, records)
@@ -131,7 +131,7 @@ def test_tied_choices_are_no_answer_whatever_the_harness_takes(tmp_path):
     assert (accuracy.value, accuracy.bound_high, dict(accuracy.statuses)) == (0.0, 1.0, {"tied": 4})
 
 
-def test_a_choice_without_text_is_no_answer(tmp_path):
+def test_a_choice_without_text_is_not_an_answer(tmp_path):
     """It scores 0 and wins: the harness counts it, here the item is empty and stays in the denominator."""
     records = passages("rr")
     empty = choice_record(2, (0.0, -2.0, -3.0), 0, endings=("", "two two", "three"))
@@ -176,7 +176,7 @@ def test_every_filter_is_judged_by_itself(tmp_path):
     assert found == {"strict-match": 0.5, "flexible-extract": 1.0}
 
 
-def test_records_of_old_versions_are_told_apart_by_their_order_under_the_configured_filters(tmp_path):
+def test_records_of_old_versions_are_distinguished_by_their_order_under_the_configured_filters(tmp_path):
     """Before 0.4.5 a record does not name its filter."""
     folder = tmp_path / "logs"
     records = [text_record(number, "4", score) for score in (0.0, 1.0) for number in range(2)]
@@ -194,7 +194,7 @@ def test_records_of_old_versions_are_told_apart_by_their_order_under_the_configu
     }
 
 
-def test_a_number_that_the_log_does_not_come_to_is_told(tmp_path, capsys):
+def test_a_number_that_the_log_does_not_come_to_is_reported(tmp_path, capsys):
     """A results file of another evaluation: .9 is reported and .5 comes out."""
     from veridical.cli import main
 
@@ -221,15 +221,15 @@ def test_items_without_the_field_are_counted_in_words(tmp_path):
 def test_runs_without_an_item_in_common_are_said_not_to_be_compared(tmp_path):
     one, other = imported(tmp_path, passages("rrww")), imported(tmp_path, passages("rrwwrrww")[4:], "other")
     judgement = judged(one, other, sets="passage")
-    assert any("no item was asked of all models" in told for told in judgement.verdicts)
+    assert any("no item was asked of all models" in message for message in judgement.verdicts)
     assert not [m for m in judgement.records if m.against]
     both = judged(one, imported(tmp_path, passages("wwww"), "third"), sets="passage")
-    assert not any("not compared" in told for told in both.verdicts)
+    assert not any("not compared" in message for message in both.verdicts)
 
 
 def test_a_task_without_the_field_is_said_to_be_left_out(tmp_path):
     write_samples(tmp_path / "logs", passages("rrww"))
     write_samples(tmp_path / "logs", [choice_record(n, RIGHT, 0) for n in range(4)], task="other")
     done = import_logs("lm-eval", tmp_path / "logs", tmp_path / "run")
-    told = judged(done, sets="passage").verdicts
-    assert "other: no item has a field passage: it is left out." in told
+    message = judged(done, sets="passage").verdicts
+    assert "other: no item has a field passage: it is left out." in message

@@ -162,7 +162,7 @@ def test_records_of_every_eval_ever_are_judged_by_their_choices(tmp_path) -> Non
     assert (found.bound_low, found.bound_high, found.n_items) == (1 / 5, 3 / 5, 5)
 
 
-def test_choices_that_are_the_accepted_answers_are_no_options(tmp_path) -> None:
+def test_choices_that_are_the_accepted_answers_are_not_options(tmp_path) -> None:
     asked = {"raw": "Who?", "reference": ["his niece", "the niece"], "choices": ["his niece", "the niece"]}
     records = [record(str(i), input=asked | {"raw": f"Who? {i}"}, **said("Isabel", right=i == 0)) for i in range(4)]
     import_logs("every-eval-ever", write(tmp_path / "a.jsonl", records), tmp_path / "run")

@@ -203,7 +203,7 @@ def test_a_file_in_the_way_of_the_results(
     assert (tmp_path / "o").read_text(encoding="utf-8") == "mine"
 
 
-def test_results_that_the_harness_could_not_write_are_told(
+def test_results_that_the_harness_could_not_write_are_reported(
     folder: Path, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It logs a warning and goes on, and an hour's work would be lost without a word."""

@@ -142,7 +142,7 @@ def test_all_wrong_is_an_accuracy_of_0(tmp_path):
     assert accuracies(done)["as-logged"][:3] == (0.0, 0.0, 0.0)
 
 
-def test_a_key_that_is_no_metric_of_the_record_grades_nothing_and_makes_sets(tmp_path):
+def test_a_key_that_is_not_a_metric_of_the_record_grades_nothing_and_makes_sets(tmp_path):
     records = [{**graded(n, f1=0.3), "is_long": n % 2} for n in range(4)]
     done = imported(tmp_path, records)
     assert task_of(done).judged_by == ""
@@ -256,7 +256,7 @@ def test_documents_make_sets_by_their_number(tmp_path):
     assert task_of(done).judged_by == LIKELIHOODS
 
 
-def test_the_harness_s_standard_error_stands_beside_that_of_its_scores(tmp_path):
+def test_the_harness_s_standard_error_stands_next_to_that_of_its_scores(tmp_path):
     """Scores 1 1 0 0: sample variance 1/3, standard error sqrt(1/12)."""
     records = [choice_record(n, RIGHT if n < 2 else WRONG, 0) for n in range(4)]
     (metric,) = task_of(imported(tmp_path, records, {"acc,none": 0.5, "acc_stderr,none": 0.2887})).metrics
@@ -265,5 +265,5 @@ def test_the_harness_s_standard_error_stands_beside_that_of_its_scores(tmp_path)
 
 def test_the_flag_names_a_metric_that_is_there(tmp_path):
     path = write_samples(tmp_path / "logs", [text_record(0, "4", 1.0)])
-    told = fault("import", "lm-eval", path, "--out", tmp_path / "run", "--metric", "exact")
-    assert "exact_match" in told
+    message = fault("import", "lm-eval", path, "--out", tmp_path / "run", "--metric", "exact")
+    assert "exact_match" in message

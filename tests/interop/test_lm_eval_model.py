@@ -204,7 +204,7 @@ def test_requests_that_are_the_same_tokens_cut_elsewhere_are_each_scored() -> No
     assert [value for value, _ in answers] == pytest.approx([value for value, _ in expected], abs=1e-4)
 
 
-def test_greedy_is_told_across_small_batches() -> None:
+def test_greedy_is_reported_across_small_batches() -> None:
     """A budget of 16 tokens cuts contexts into pieces and continuations away from them."""
     model = model_of("llama")
     model.engine.budget.batch_tokens = 16

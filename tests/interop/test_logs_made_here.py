@@ -49,7 +49,7 @@ def test_the_oldest_versions_numbers_come_out(tmp_path):
     check(import_logs("lm-eval", OLDEST, tmp_path / "run"), "")
 
 
-def test_one_file_of_an_evaluation_finds_its_results_beside_it(tmp_path):
+def test_one_file_of_an_evaluation_finds_its_results_next_to_it(tmp_path):
     (path,) = OLDEST.glob("*_places.jsonl")
     ((_, model, origin),) = import_logs("lm-eval", path, tmp_path / "run").imported
     assert (model, [task.suite for task in origin.tasks]) == ("smollm2", ["places"])

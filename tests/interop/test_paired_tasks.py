@@ -50,7 +50,7 @@ def test_two_tasks_of_one_model_are_paired_by_their_document_numbers(tmp_path):
     assert "McNemar" in found.null
     assert found.n_sets == 12
     assert found.low < found.value < found.high
-    assert any("compared over the 12 values of doc_id" in told for told in judgement.verdicts)
+    assert any("compared over the 12 values of doc_id" in message for message in judgement.verdicts)
     assert not between(Judgement(done.study.runs), suite="winogrande_shuffled")
 
 
@@ -95,7 +95,7 @@ def test_two_runs_of_one_task_without_an_item_in_common_are_paired_by_the_field(
         pytest.approx(5 / 12),
         pytest.approx(binomtest(6, 7).pvalue),
     )
-    assert not any("not compared" in told for told in judgement.verdicts)
+    assert not any("not compared" in message for message in judgement.verdicts)
 
 
 def test_runs_of_one_model_with_a_task_each_are_paired_across_them(tmp_path):
@@ -136,4 +136,4 @@ def test_many_tasks_that_are_numbered_alike_are_counted_and_not_compared(tmp_pat
     done = import_logs("lm-eval", tmp_path / "logs", tmp_path / "run", model="m")
     judgement = Judgement(done.study.runs, sets="doc_id")
     assert not [m for m in judgement.records if m.against]
-    assert any("36 pairs of tasks or runs share" in told for told in judgement.verdicts)
+    assert any("36 pairs of tasks or runs share" in message for message in judgement.verdicts)

@@ -26,7 +26,7 @@ def yes_no(path: Path, separator: str = ",") -> Path:
     """Four pairs of yes and no: 5 of 8 right, 2 of 4 pairs."""
     rows = [("id", "pair", "gold", "prediction")]
     predictions = ["yes", "no", "yes", "no", "yes", "yes", "no", "no"]
-    rows += [(f"q{i}", f"p{i // 2}", "no" if i % 2 else "yes", told) for i, told in enumerate(predictions)]
+    rows += [(f"q{i}", f"p{i // 2}", "no" if i % 2 else "yes", message) for i, message in enumerate(predictions)]
     rows[8] = ("q7", "p3", "no", "yes")
     return table(path, *(separator.join(row) for row in rows))
 
@@ -102,7 +102,7 @@ def test_labels_that_a_program_made_numbers_are_the_same_labels(tmp_path) -> Non
     assert answers[3].status is Status.EMPTY
 
 
-def test_an_answer_that_is_no_label_is_unparsed_and_said(tmp_path) -> None:
+def test_an_answer_that_is_not_a_label_is_unparsed_and_said(tmp_path) -> None:
     lines = [f"{i},{'yes' if i % 2 else 'no'},{'maybe' if i < 3 else 'Yes'}" for i in range(8)]
     (model,) = read_predictions(table(tmp_path / "a.csv", "id,gold,answer", *lines))
     answers = list(model.tasks[0].answers())
@@ -133,8 +133,8 @@ def test_a_column_of_grades_is_enough(tmp_path) -> None:
 
 def test_several_models_in_one_table_are_runs_of_their_own(tmp_path) -> None:
     rows = [
-        f"{model},{i},{'yes' if i % 2 else 'no'},{told}"
-        for model, told in (("m", "yes"), ("n", "no"))
+        f"{model},{i},{'yes' if i % 2 else 'no'},{message}"
+        for model, message in (("m", "yes"), ("n", "no"))
         for i in range(4)
     ]
     done = import_logs("predictions", table(tmp_path / "a.csv", "model,id,gold,pred", *rows), tmp_path / "out")
@@ -156,7 +156,7 @@ def test_what_is_asked_stands_apart_from_what_the_model_did(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "flags", "told"),
+    ("lines", "flags", "message"),
     [
         (("id,x,y", "1,2,3"), {}, "which column holds the right answers? give --gold-column COL"),
         (
@@ -175,11 +175,11 @@ def test_what_is_asked_stands_apart_from_what_the_model_did(tmp_path) -> None:
         (("id,correct", "1,perhaps"), {}, "'perhaps' is not 0, 1, true or false"),
     ],
 )
-def test_what_is_wrong_with_a_table_is_said_in_one_line(tmp_path, lines, flags, told) -> None:
+def test_what_is_wrong_with_a_table_is_said_in_one_line(tmp_path, lines, flags, message) -> None:
     path = table(tmp_path / "a.csv", *lines)
     with pytest.raises(UserError) as error:
         [list(task.answers()) for model in read_predictions(path, PredictionColumns(**flags)) for task in model.tasks]
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 

@@ -1,4 +1,4 @@
-"""Epochs and trials: every measure is of the first, accuracy over repeats of all, and the reader is told."""
+"""Epochs and trials: every measure is of the first, accuracy over repeats of all, and the reader is informed."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def lm_eval(path: Path, model: str, acc: float, *, shots: int = 5) -> Path:
     return path
 
 
-def test_every_number_of_lm_eval_is_a_row_with_what_stands_beside_it(tmp_path) -> None:
+def test_every_number_of_lm_eval_is_a_row_with_what_stands_next_to_it(tmp_path) -> None:
     lm_eval(tmp_path / "logs" / "results_2025-01-01T00-00-00.json", "org/net", 0.25)
     import_scores(tmp_path / "logs", tmp_path / "scores.csv")
     with (tmp_path / "scores.csv").open() as file:
@@ -121,7 +121,7 @@ def test_scores_that_are_not_finite_are_left_out_and_counted(tmp_path) -> None:
     assert sum(found.skipped.values()) >= 1
 
 
-def test_what_is_no_result_is_refused_and_nothing_is_written_over(tmp_path) -> None:
+def test_what_is_not_a_result_is_refused_and_nothing_is_written_over(tmp_path) -> None:
     (tmp_path / "a.json").write_text('{"a": 1}')
     with pytest.raises(UserError, match="no results of lm-evaluation-harness, lighteval, Inspect or every_eval_ever"):
         import_scores(tmp_path / "a.json", tmp_path / "out.csv")

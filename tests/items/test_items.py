@@ -48,7 +48,7 @@ def test_nouns_are_frozen_and_a_misspelt_field_is_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"gold": ("true",)}, "no choice is labelled true"),
         ({"golds": {"logical": ("Maybe",)}}, "no choice is labelled Maybe"),
@@ -65,8 +65,8 @@ def test_nouns_are_frozen_and_a_misspelt_field_is_an_error() -> None:
         ({"fields": {"glosses": "x"}}, "a field cannot be called 'glosses'"),
     ],
 )
-def test_an_item_that_contradicts_itself_is_refused(changes: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValidationError, match=told):
+def test_an_item_that_contradicts_itself_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
         item(**changes)
 
 
@@ -98,7 +98,7 @@ def test_without_groupings_every_item_is_a_set() -> None:
 
 
 @pytest.mark.parametrize(
-    ("items", "members", "told"),
+    ("items", "members", "message"),
     [
         ((item(), item(name="again")), (), "same content"),
         ((item(),), (Member(set="a", item="0000"),), "unknown item"),
@@ -109,8 +109,8 @@ def test_without_groupings_every_item_is_a_set() -> None:
         ),
     ],
 )
-def test_a_suite_whose_parts_disagree_is_refused(items: Any, members: Any, told: str) -> None:
-    with pytest.raises(ValidationError, match=told):
+def test_a_suite_whose_parts_disagree_is_refused(items: Any, members: Any, message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
         suite(items, members)
 
 

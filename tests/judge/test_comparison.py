@@ -102,7 +102,7 @@ def test_paired_data_get_the_paired_test() -> None:
     assert record.paired is True
 
 
-def test_noisy_copy_of_a_model_is_told_from_it() -> None:
+def test_noisy_copy_of_a_model_is_reported_from_it() -> None:
     """A quarter of a good model's answers replaced at random: every measure moves the way noise moves it."""
     asked = paradox(110, 110, completed=True)
     source = np.random.default_rng(0)
@@ -152,7 +152,7 @@ def test_gap_of_quads_is_compared_within_sets() -> None:
     assert record.p == pytest.approx(2 / 2**12, abs=0.0006)
 
 
-def test_holm_is_over_the_family_and_stands_beside_the_raw_p() -> None:
+def test_holm_is_over_the_family_and_stands_next_to_the_raw_p() -> None:
     asked = paradox(40, 40)
     answers = [
         group_answers({"C": {"Unknown": n, "True": 40 - n}, "D": {"True": 40 - n // 2, "Unknown": n // 2}})

@@ -99,7 +99,7 @@ def test_kinds_are_compared() -> None:
     assert record.value == pytest.approx(1 / 2)
 
 
-def test_scores_per_token_stand_beside_the_sums() -> None:
+def test_scores_per_token_stand_next_to_the_sums() -> None:
     """Wrong Target has two tokens: its sum of -3 loses to -2, its mean of -1.5 wins; one of two pairs is then right."""
     asked = in_sets(
         {f"p{n}": [item(f"yes{n}", ("Favors",), LABELS), item(f"no{n}", ("Wrong Target",), LABELS)] for n in range(2)},

@@ -1,4 +1,4 @@
-"""Two right answers of four and whether they lead; pairs of opposite items and whether they are told apart."""
+"""Two right answers of four and whether they lead; pairs of opposite items and whether they are distinguished."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_tie_for_the_second_place_is_open() -> None:
     assert _value((-1, -2, -2, -4)) == (0, 0, 1)
 
 
-def test_a_tie_of_the_two_right_ones_is_no_tie() -> None:
+def test_a_tie_of_the_two_right_ones_is_not_a_tie() -> None:
     assert _value((-1, -1, -2, -4)) == (1, 1, 1)
 
 

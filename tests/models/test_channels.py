@@ -37,7 +37,7 @@ def test_special_markers_survive_as_tokens_though_decoding_drops_them(channel) -
     assert parse(written(tokenizer, f"Answer: False{channel.close}True"), NLI, thinking_open=True).label == "True"
 
 
-def test_named_channels_are_told_apart_by_their_headers() -> None:
+def test_named_channels_are_distinguished_by_their_headers() -> None:
     tokenizer = tokenizer_with(*HARMONY)
     analysis = "<|channel|>analysis<|message|>Answer: True."
     final = "<|start|>assistant<|channel|>final<|message|>False"

@@ -90,7 +90,7 @@ def test_the_order_of_the_classes_changes_nothing(kind: str) -> None:
         found.append([totals(outcome) for outcome in answers(model, [prepared(model, pair) for pair in PAIRS])])
     for other in found[1:]:
         assert other == [pytest.approx(scores, abs=1e-5) for scores in found[0]]
-    # Worth something only where the pairs and the classes are told apart.
+    # Worth something only where the pairs and the classes differ.
     assert len({round(total, 2) for scores in found[0] for total in scores}) > 6
 
 
@@ -188,7 +188,7 @@ def test_no_token_at_all_is_empty() -> None:
     assert answers(model, [prepared(model, TextPair("", ""))])[0].status is Status.EMPTY
 
 
-def test_scores_that_are_no_numbers_are_said() -> None:
+def test_scores_that_are_not_numbers_are_said() -> None:
     model = wrapped("bert")
     with torch.no_grad():
         model.model.get_parameter("classifier.bias")[0] = math.nan
@@ -219,7 +219,7 @@ def test_classes_beyond_the_labels_keep_their_share() -> None:
     assert 0 < sum(map(math.exp, totals(outcome))) < 1 - 1e-3
 
 
-def test_a_question_that_is_no_pair_is_refused() -> None:
+def test_a_question_that_is_not_a_pair_is_refused() -> None:
     with pytest.raises(UserError, match="sequence classifier: ask it with --mode classify"):
         wrapped("bert").prepare(Query((PlainText("a"),), ("b", "c")))
 
@@ -244,7 +244,7 @@ def with_maps(id2label: dict[int, str], label2id: dict[str, int]) -> SequenceCla
 
 
 @pytest.mark.parametrize(
-    ("label2id", "told"),
+    ("label2id", "message"),
     [
         (
             {"contradiction": 0, "neutral": 1, "entailment": 2},
@@ -258,8 +258,8 @@ def with_maps(id2label: dict[int, str], label2id: dict[str, int]) -> SequenceCla
         ({"yes": 0, "maybe": 1, "no": 2}, "yes for class 0, and id2label has entailment"),
     ],
 )
-def test_a_label2id_that_contradicts_id2label_is_refused(label2id: dict[str, int], told: str) -> None:
-    with pytest.raises(UserError, match=told):
+def test_a_label2id_that_contradicts_id2label_is_refused(label2id: dict[str, int], message: str) -> None:
+    with pytest.raises(UserError, match=message):
         with_maps(THREE, label2id)
 
 

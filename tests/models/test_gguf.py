@@ -255,7 +255,7 @@ def test_a_tensor_that_is_missing_and_one_that_nothing_reads_are_refused(tmp_pat
         load(f"gguf/{file}")
 
 
-def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_model_is_refused(tmp_path: Path) -> None:
     file = written(tmp_path / "m.gguf", llama(), TOKENIZER, "llama", {"general.type": "adapter"})
     with pytest.raises(UserError, match="it holds no model"):
         load(f"gguf/{file}")

@@ -135,7 +135,7 @@ def test_a_choice_without_tokens_is_empty(model: HuggingFaceModel) -> None:
     assert outcome.scores == ()
 
 
-def test_scores_that_are_no_numbers_are_said() -> None:
+def test_scores_that_are_not_numbers_are_said() -> None:
     broken = wrapped(tiny.byte_level_tokenizer())
     with torch.no_grad():
         broken.engine.model.get_output_embeddings().weight[5] = math.nan
@@ -144,7 +144,7 @@ def test_scores_that_are_no_numbers_are_said() -> None:
 
 
 @pytest.mark.parametrize("kind", ["causal", "window", "encoder-decoder"])
-def test_text_from_logits_that_are_no_numbers_is_said(kind: str) -> None:
+def test_text_from_logits_that_are_not_numbers_is_said(kind: str) -> None:
     tokenizer = tiny.byte_level_tokenizer()
     made = {"causal": tiny.llama, "window": tiny.mistral_with_window, "encoder-decoder": tiny.t5}[kind](len(tokenizer))
     with torch.no_grad():

@@ -84,7 +84,7 @@ def test_places_are_named_and_ids_go_where_the_embedding_is() -> None:
     assert input_device(model) == torch.device("cpu")
 
 
-def test_a_map_that_there_is_not_and_one_beside_a_device_are_refused(folder: Path) -> None:
+def test_a_map_that_there_is_not_and_one_next_to_a_device_are_refused(folder: Path) -> None:
     with pytest.raises(UserError, match="did you mean 'auto'"):
         load(f"hf/{folder}", device_map="autoo")
     with pytest.raises(UserError, match="--device-map and --device cpu: give one of them"):

@@ -33,7 +33,7 @@ def test_the_alias_is_the_hub_s_model_where_it_is_not(monkeypatch: pytest.Monkey
     assert (found.kind, found.location) == ("hub", "HuggingFaceTB/SmolLM2-135M-Instruct")
 
 
-def test_a_folder_and_a_repository_are_told_apart(tmp_path: Path) -> None:
+def test_a_folder_and_a_repository_are_distinguished(tmp_path: Path) -> None:
     folder = tmp_path / "model"
     folder.mkdir()
     (folder / "config.json").write_text("{}")
@@ -53,19 +53,19 @@ def test_a_name_without_a_provider_that_may_be_something_else_is_refused(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine" / "model").mkdir(parents=True)
     (tmp_path / "mine" / "model.gguf").write_bytes(b"GGUF")
-    for name, told in [
+    for name, message in [
         ("mine/model", "write hf/mine/model"),
         ("mine/model.gguf", "write gguf/mine/model.gguf"),
         ("openai/gpt-oss-20b", "write hf/openai/gpt-oss-20b"),
         ("mine/model/deeper", "unknown model provider 'mine'"),
         ("./mine", "write hf/./mine"),
     ]:
-        with pytest.raises(UserError, match=told):
+        with pytest.raises(UserError, match=message):
             resolve(name)
 
 
 @pytest.mark.parametrize(
-    ("spec", "told"),
+    ("spec", "message"),
     [
         ("smollm3", "did you mean 'smollm2'"),
         ("hfl/NAME", "for the hub's model write hf/hfl/NAME"),
@@ -76,13 +76,13 @@ def test_a_name_without_a_provider_that_may_be_something_else_is_refused(
         ("gguf/nowhere.gguf", "there is no file"),
     ],
 )
-def test_a_name_that_names_nothing_is_one_clear_line(spec: str, told: str) -> None:
-    with pytest.raises(UserError, match=told) as caught:
+def test_a_name_that_names_nothing_is_one_clear_line(spec: str, message: str) -> None:
+    with pytest.raises(UserError, match=message) as caught:
         load(spec)
     assert "\n" not in str(caught.value)
 
 
-def test_folders_and_files_that_are_no_model(tmp_path: Path) -> None:
+def test_folders_and_files_that_are_not_a_model(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     with pytest.raises(UserError, match=r"no config\.json"):
@@ -120,9 +120,9 @@ def test_the_hub_out_of_reach_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flag", "value", "told"),
+    ("flag", "value", "message"),
     [("dtype", "float31", "did you mean 'float32'"), ("device", "cpuu", "did you mean 'cpu'")],
 )
-def test_unknown_settings_suggest_the_nearest(flag: str, value: str, told: str) -> None:
-    with pytest.raises(UserError, match=told):
+def test_unknown_settings_suggest_the_nearest(flag: str, value: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
         load("smollm2", **{flag: value})  # type: ignore[arg-type]

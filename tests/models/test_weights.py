@@ -52,9 +52,9 @@ def test_a_language_model_without_its_head_is_refused(tmp_path: Path) -> None:
     folder = changed(tiny_llama(tmp_path / "m"), without("lm_head.weight"))
     with pytest.raises(
         UserError, match=r"lack one weight that LlamaForCausalLM computes with: lm_head\.weight"
-    ) as told:
+    ) as message:
         load(f"hf/{folder}")
-    assert str(folder) in str(told.value)
+    assert str(folder) in str(message.value)
 
 
 def test_a_head_that_the_configuration_ties_may_be_missing(tmp_path: Path) -> None:
@@ -68,9 +68,9 @@ def test_a_head_that_the_configuration_ties_may_be_missing(tmp_path: Path) -> No
 @pytest.mark.parametrize("prefix", ["_orig_mod.", "module.", "_orig_mod.module."])
 def test_weights_under_a_wrapper_s_names_are_refused_with_what_to_do(tmp_path: Path, prefix: str) -> None:
     folder = changed(tiny_llama(tmp_path / "m"), lambda weights: {prefix + name: v for name, v in weights.items()})
-    with pytest.raises(UserError, match="save the module that is inside the wrapper") as told:
+    with pytest.raises(UserError, match="save the module that is inside the wrapper") as message:
         load(f"hf/{folder}")
-    assert f"begin with '{prefix}'" in str(told.value)
+    assert f"begin with '{prefix}'" in str(message.value)
 
 
 @pytest.mark.parametrize(

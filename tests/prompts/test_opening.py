@@ -76,7 +76,7 @@ def test_a_prefilled_answer_stands_after_the_header() -> None:
     assert not rendered.opens_turn
 
 
-def test_a_question_that_says_what_a_reply_says_is_told_apart_from_it() -> None:
+def test_a_question_that_says_what_a_reply_says_is_distinguished_from_it() -> None:
     conversation = Conversation((Message("user", "OK or not? OK"),))
     assert render(conversation, tokenizer(TURN), {"generation_header": "auto"}).text.endswith("OK</s><assistant>")
 

@@ -82,7 +82,7 @@ def test_every_channel_keeps_thinking_from_the_answer(channel: Channel) -> None:
 
 
 @pytest.mark.parametrize("cue", CUES, ids=lambda cue: cue.name)
-def test_what_a_cue_governs_is_no_answer(cue: Cue) -> None:
+def test_what_a_cue_governs_is_not_an_answer(cue: Cue) -> None:
     assert cue.example.count("<label>") == 1
     for label in NLI:
         assert read(cue.example.replace("<label>", label)) == ("unparsed", None)
@@ -250,7 +250,7 @@ def test_a_longer_label_wins_over_one_that_it_contains() -> None:
     assert read("wrong  target", EVIDENCE) == ("ok", "Wrong Target")
 
 
-def test_labels_that_differ_in_case_alone_are_told_apart_by_it() -> None:
+def test_labels_that_differ_in_case_alone_are_distinguished_by_it() -> None:
     assert read("Answer: a", ("a", "A")) == ("ok", "a")
     assert read("Answer: A", ("a", "A")) == ("ok", "A")
 

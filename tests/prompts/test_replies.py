@@ -188,7 +188,7 @@ def test_is_read_as(labels: tuple[str, ...], text: str, label: str) -> None:
 
 
 @pytest.mark.parametrize(("labels", "text"), NO_ANSWER, ids=[text[:40] for _, text in NO_ANSWER])
-def test_is_no_answer(labels: tuple[str, ...], text: str) -> None:
+def test_is_not_an_answer(labels: tuple[str, ...], text: str) -> None:
     assert read(text, labels) == "unparsed"
 
 

@@ -54,7 +54,7 @@ def test_a_template_that_fails_on_an_item_names_prompt_and_part(template: str, p
 
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("template", NO_TEMPLATES, ids=lambda template: template[:20])
-def test_what_is_no_template_is_refused_with_prompt_and_part(template: str, part: str) -> None:
+def test_what_is_not_a_template_is_refused_with_prompt_and_part(template: str, part: str) -> None:
     with pytest.raises(ValidationError, match=rf"template '{part}' of prompt 'ask': \w"):
         prompt(part, template)
 

@@ -47,7 +47,7 @@ def test_it_is_an_estimator() -> None:
     assert 0 <= copy.fit(features, codes).score(features, codes) <= 1
 
 
-def test_bad_input_is_told() -> None:
+def test_bad_input_is_reported() -> None:
     features, _, codes = data(12)
     with pytest.raises(UserError, match="3 groups cannot be kept whole in 5 folds"):
         LinearReadout().fit(features, codes, [row % 3 for row in range(48)])

@@ -82,7 +82,7 @@ def test_two_classes_are_the_symmetric_model() -> None:
     np.testing.assert_allclose(ours[:, 1] - ours[:, 0], binary.decision_function(scaler.transform(answered)), atol=1e-4)
 
 
-def test_a_constant_column_is_no_obstacle() -> None:
+def test_a_constant_column_is_not_an_obstacle() -> None:
     features, answered, labels = data(6, width=12)
     features[:, 3] = answered[:, 3] = 7.0
     ours = scores(reduce(features, answered), labels, 4, 1.0)

@@ -87,7 +87,7 @@ def test_a_null_gives_its_p_and_keeps_its_draws(transferred: Study) -> None:
         assert "19 draws" in found.null
 
 
-def test_the_readout_is_compared_with_everything_beside_it(transferred: Study) -> None:
+def test_the_readout_is_compared_with_everything_next_to_it(transferred: Study) -> None:
     differences = [
         record
         for record in transferred.records
@@ -151,8 +151,8 @@ def test_the_page_has_the_readout(transferred: Study) -> None:
 
 
 def test_a_verdict_says_what_is_decodable(transferred: Study) -> None:
-    (told,) = [line for line in transferred.judgement.verdicts if "linearly decodable at this position" in line]
-    assert told.startswith("primary, hf/tiny, ask: ")
+    (expected,) = [line for line in transferred.judgement.verdicts if "linearly decodable at this position" in line]
+    assert expected.startswith("primary, hf/tiny, ask: ")
 
 
 def test_a_suite_without_another_to_fit_on_is_cross_fitted(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_anyones_pairs_are_fitted_on_anyones_development_set(tmp_path: Path) -> 
     assert set(study.responses.filter(suite="development")["prompt"]) == {"ask"}
 
 
-def test_a_twin_with_random_weights_is_read_out_beside_the_model(tmp_path: Path) -> None:
+def test_a_twin_with_random_weights_is_read_out_next_to_the_model(tmp_path: Path) -> None:
     model = tiny_model()
     study = readout(
         toy_suite(8), model=model, twin=True, seed=3, draws=2, category_draws=2, control_draws=1, out=tmp_path / "study"
@@ -274,7 +274,7 @@ def test_prompts_that_look_alike_as_files_have_states_of_their_own(tmp_path: Pat
         read_hidden(folder, StatesKey("toy", "rule", "full"))
 
 
-def test_a_null_is_not_put_beside_a_value_it_was_not_drawn_for(transferred: Study) -> None:
+def test_a_null_is_not_put_next_to_a_value_it_was_not_drawn_for(transferred: Study) -> None:
     (stored,) = transferred.runs[0].readouts
     found = one(transferred.records, "pair_recovery", "readout", against=None)
     bare = found.model_copy(update={"p": None, "null": None})
@@ -288,7 +288,7 @@ def test_regrouped_sets_leave_out_suites_that_lack_the_field(transferred: Study)
     assert {record.suite for record in judgement.records} == {"primary"}
 
 
-def test_a_truncated_file_of_draws_is_told(transferred: Study, tmp_path: Path) -> None:
+def test_a_truncated_file_of_draws_is_reported(transferred: Study, tmp_path: Path) -> None:
     copy = tmp_path / "study"
     shutil.copytree(transferred.path, copy)
     (file,) = (copy / "nulls").glob("*.npz")

@@ -62,7 +62,7 @@ TEXT = (
 """Baselines that the readout beats."""
 
 
-def told(readout: float, model: float, options: float, words: float, characters: float) -> str:
+def message(readout: float, model: float, options: float, words: float, characters: float) -> str:
     """The verdict where these are the lower ends: of three accuracies, and of two paired differences from text."""
     records = [
         measure("readout", readout, 0.9),
@@ -103,13 +103,13 @@ DECODABLE = "linearly decodable at this position, and "
 def test_each_threshold(
     readout: float, model: float, options: float, words: float, characters: float, expected: str
 ) -> None:
-    sentence = told(readout, model, options, words, characters)
+    sentence = message(readout, model, options, words, characters)
     assert sentence.startswith(f"primary, m, ask: {expected}")
     assert "at this position" in sentence
 
 
-def test_the_baselines_are_always_beside_it() -> None:
-    sentence = told(0.4, 0.4, 0.4, 0.1, 0.1)
+def test_the_baselines_are_always_next_to_it() -> None:
+    sentence = message(0.4, 0.4, 0.4, 0.1, 0.1)
     assert (
         "readout 65 % [40, 90], p .010; answers by loglikelihood 65 % [40, 90]; option scores 65 % [40, 90]" in sentence
     )
@@ -155,8 +155,8 @@ def test_what_permuted_labels_reach_is_not_called_decodable(p: float | None, sai
 def test_with_little_label_mass_neither_expressed_nor_not_expressed_is_said() -> None:
     for low in (0.2, 0.4):
         sentence = sentence_of(measure("readout", 0.8, 0.9), measure("model", low, 0.9), of_answers("label_mass", 0.02))
-        told = "whether it is expressed cannot be said, since the labels together have only 2 % of its probability ("
-        assert told in sentence
+        message = "whether it is expressed cannot be said, since the labels together have only 2 % of its probability ("
+        assert message in sentence
     assert "cannot be said" not in sentence_of(
         measure("readout", 0.8, 0.9), measure("model", 0.4, 0.9), of_answers("label_mass", 0.5)
     )

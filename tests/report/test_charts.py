@@ -119,7 +119,7 @@ def test_trade_off_lines_start_at_the_zero_shot_point_of_the_same_model() -> Non
     assert lines == {("m · zero-shot", 0.98, 0.02), ("m · dap", 0.98, 0.02), ("other · dap", 0.9, 0.9)}
 
 
-def test_one_point_is_no_trade_off() -> None:
+def test_one_point_is_not_a_trade_off() -> None:
     assert trade_off_chart(Results.of(simple("zero-shot", 0.02, 0.98), "s")) is None
 
 

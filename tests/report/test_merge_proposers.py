@@ -44,7 +44,7 @@ def test_the_heat_map_has_a_cell_a_proposer_and_frames_home(measures: list[Measu
     assert found["hf/a/base"]["number"] == ".80"
 
 
-def test_one_proposer_is_no_heat_map() -> None:
+def test_one_proposer_is_not_a_heat_map() -> None:
     suite, answers = make(TABLE, proposer=dict.fromkeys(VARIANTS, "minilm-mlm"))
     found = judge(suite, frame(suite, answers), draws=50)
     assert "proposers" not in charts(presentation_of("merge"), Results.of(found, "small"), {})

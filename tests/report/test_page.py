@@ -179,7 +179,7 @@ def test_path_that_cannot_be_written_is_the_users_error(study: Study, tmp_path: 
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "folder"]
 
 
-def test_text_that_is_no_unicode_is_still_written(study: Study, tmp_path: Path) -> None:
+def test_text_that_is_not_unicode_is_still_written(study: Study, tmp_path: Path) -> None:
     first = study.frame.head(1)
     path = write_report(tmp_path / "r.html", [study.suite], study.measures, first, {"note": "\ud800"}, {})
     assert path.stat().st_size > 1000

@@ -50,7 +50,7 @@ def test_control_characters_in_any_name_are_shown_as_escapes(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["balanced_accuracy", "tbr"], ids=["generic", "imperfective"])
 @pytest.mark.parametrize("name", ["[red]x", "x[/]", "[/x]", "[link=a]b"])
-def test_a_name_is_no_markup(name: str, kind: str) -> None:
+def test_a_name_is_not_markup(name: str, kind: str) -> None:
     """Brackets are as wide as any letters: the tables are those of a name with other letters in their place."""
     letters = name.translate(dict.fromkeys(map(ord, "[]/="), "q"))
     assert printed(name, kind).translate(dict.fromkeys(map(ord, "[]/="), "q")) == printed(letters, kind)

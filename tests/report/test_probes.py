@@ -12,12 +12,12 @@ from veridical.studies.dtypes import DtypeAgreement
 SOUND = Probes("packed", "", 1.5e-5, 0.0, 2e-5, True, 4, 4, 0, 47, 126)
 
 
-def told(probes: Probes) -> dict[str, tuple[str, str]]:
+def message(probes: Probes) -> dict[str, tuple[str, str]]:
     return {finding.probe: (finding.found, finding.meaning) for finding in findings(probes)}
 
 
 def test_a_sound_model_is_called_exact() -> None:
-    found = told(SOUND)
+    found = message(SOUND)
     assert found["shared prefixes"][0] == "move a log-likelihood by 1.5e-05 nats at most"
     assert found["alone or in a padded batch"][0] == "moves a log-likelihood by nothing"
     exact = ("shared prefixes", "alone or in a padded batch", "small or large batches")
@@ -27,20 +27,20 @@ def test_a_sound_model_is_called_exact() -> None:
 
 
 def test_scores_that_move_are_not_called_exact() -> None:
-    found = told(replace(SOUND, sharing_error=0.28, packed_batch_error=0.1))
+    found = message(replace(SOUND, sharing_error=0.28, packed_batch_error=0.1))
     assert found["shared prefixes"][1] == "choices that are closer than this may go either way"
     assert found["small or large batches"][1] == "choices that are closer than this may go either way"
 
 
-def test_logits_that_are_not_numbers_are_told_first() -> None:
+def test_logits_that_are_not_numbers_are_reported_first() -> None:
     first = findings(replace(SOUND, non_finite=40))[0]
     assert (first.probe, first.found) == ("logits", "not numbers for 40 of 47 next tokens")
     assert "trust neither" in first.meaning
-    assert "logits" not in told(SOUND)
+    assert "logits" not in message(SOUND)
 
 
-def test_texts_that_differ_are_told() -> None:
-    found = told(replace(SOUND, greedy_repeats=False, greedy_batch_invariant=3))
+def test_texts_that_differ_are_reported() -> None:
+    found = message(replace(SOUND, greedy_repeats=False, greedy_batch_invariant=3))
     assert found["greedy text, twice"][0] == "not the same"
     assert found["greedy text, alone or together"] == (
         "the same for 3 of 4 prompts",
@@ -50,13 +50,13 @@ def test_texts_that_differ_are_told() -> None:
 
 def test_the_plain_path_says_why() -> None:
     reason = "a sliding window of 8 tokens"
-    found = told(replace(SOUND, path="plain", reason=reason, sharing_error=None, packed_batch_error=None))
+    found = message(replace(SOUND, path="plain", reason=reason, sharing_error=None, packed_batch_error=None))
     assert found["shared prefixes"][0] == f"not shared: {reason}"
     assert "small or large batches" not in found
 
 
-def test_scores_that_are_no_numbers_are_not_trusted() -> None:
-    found = told(replace(SOUND, plain_batch_error=None))
+def test_scores_that_are_not_numbers_are_not_trusted() -> None:
+    found = message(replace(SOUND, plain_batch_error=None))
     assert found["alone or in a padded batch"][1] == "do not trust its scores"
 
 

@@ -52,7 +52,7 @@ def figures(*, r: float | None) -> dict[str, tuple[dict[str, Any], str]]:
     return charts(ShownReadout("m", record, {}, pl.DataFrame()))
 
 
-def told(chart: dict[str, Any]) -> str:
+def subtitle(chart: dict[str, Any]) -> str:
     """The subtitle, which is broken into lines."""
     return " ".join(chart["title"]["subtitle"])
 
@@ -60,18 +60,20 @@ def told(chart: dict[str, Any]) -> str:
 def test_a_correlation_that_cannot_be_computed_has_no_place_in_the_legend_and_says_why() -> None:
     chart, _ = figures(r=None)["bias"]
     assert "r over classes" not in json.dumps(chart, ensure_ascii=False)
-    assert "At layer 1: no r, since TBR or the cosine does not differ between classes; ρ .25, n 30 items" in told(chart)
+    assert "At layer 1: no r, since TBR or the cosine does not differ between classes; ρ .25, n 30 items" in subtitle(
+        chart
+    )
 
 
-def test_correlations_that_are_there_are_both_told() -> None:
+def test_correlations_that_are_there_are_both_reported() -> None:
     chart, _ = figures(r=0.5)["bias"]
     assert "r over classes" in json.dumps(chart, ensure_ascii=False)
-    assert "At layer 1: r .50, n 4 classes, p .500; ρ .25, n 30 items, p .180" in told(chart)
+    assert "At layer 1: r .50, n 4 classes, p .500; ρ .25, n 30 items, p .180" in subtitle(chart)
 
 
 def test_classes_are_points_of_likeness_against_bias_at_the_layer_of_the_readout() -> None:
     spec, caption = figures(r=-0.97)["classes"]
     (points,) = spec["datasets"].values() if "datasets" in spec else (spec["layer"][0]["data"]["values"],)
     assert [(row["class"], row["cosine"], row["tbr"]) for row in points] == [("Creation", 0.9, 0.0)]
-    assert "n 4 classes" in told(spec)
+    assert "n 4 classes" in subtitle(spec)
     assert "few points" in caption

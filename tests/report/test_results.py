@@ -105,7 +105,7 @@ def test_contrast_and_its_adjusted_p_are_one_difference() -> None:
     assert columns(results, [row]) == [(("tbr", ""), "TBR")]
 
 
-def test_agreement_stands_beside_the_differences_of_the_same_models() -> None:
+def test_agreement_stands_next_to_the_differences_of_the_same_models() -> None:
     difference = record("tbr", 0.2, against={"model": "n"})
     same = record("agreement", 0.9, against={"model": "n"})
     results = Results.of([record(), record(model="n"), difference, same], "s", PARADOX)

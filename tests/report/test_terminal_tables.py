@@ -98,7 +98,7 @@ def test_constant_answer_that_repeats_by_prompt_is_one_row(study: Study) -> None
     assert len(rows) == 1
 
 
-def test_modes_are_told_apart(study: Study) -> None:
+def test_modes_are_distinguished(study: Study) -> None:
     text = printed(study, 100)
     assert "\nsmollm2\n" in text
     assert "\nsmollm2 · generate\n" in text

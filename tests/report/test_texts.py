@@ -57,7 +57,7 @@ def test_an_interval_that_would_round_to_its_value_shows_another_digit(
     assert estimate(Measure(**KEY, measure="tbr", value=value, low=low, high=high)) == text
 
 
-def test_an_interval_beside_zero_does_not_read_as_if_it_began_there() -> None:
+def test_an_interval_next_to_zero_does_not_read_as_if_it_began_there() -> None:
     contrast = Measure(**KEY, measure="tbr", value=0.08, low=0.003, high=0.16, against={"prompt": "q"})
     assert estimate(contrast) == "+.080 [.003, .160]"
 
@@ -90,12 +90,12 @@ def test_contrast_estimate_is_signed() -> None:
     assert estimate(contrast) == "+.20 [−.10, .50]"
 
 
-def test_agreement_is_no_difference_and_has_no_sign() -> None:
+def test_agreement_is_not_a_difference_and_has_no_sign() -> None:
     same = Measure(**KEY, measure="agreement", value=0.9, low=0.8, high=0.95, against={"model": "n"})
     assert estimate(same) == ".90 [.80, .95]"
 
 
-def test_bounds_are_told_only_where_they_differ_from_each_other() -> None:
+def test_bounds_are_reported_only_where_they_differ_from_each_other() -> None:
     same = Measure(**KEY, measure="tbr", value=0.5, bound_low=0.5, bound_high=0.5)
     wide = Measure(**KEY, measure="tbr", value=0.5, bound_low=0.5, bound_high=0.6)
     assert bounds(same) == ""

@@ -99,7 +99,7 @@ def test_an_id_in_two_files_is_refused_even_where_one_is_empty(tmp_path) -> None
         read_ratings([one, two], KEY)
 
 
-def test_raters_are_told_by_ids_not_by_files(tmp_path) -> None:
+def test_raters_are_reported_by_ids_not_by_files(tmp_path) -> None:
     ratings = read(tmp_path, "id,grammar\nr2i2,5\nr1i0,4\nr2i0,3\n", name="whatever.csv")
     assert ratings.raters == (1, 2)
     assert ratings.codes["grammar"].tolist() == [[3, 2], [-1, -1], [-1, 4]]
@@ -119,7 +119,7 @@ def test_files_are_named_by_folders_too_and_each_once(tmp_path) -> None:
         sheet_files([tmp_path / "empty"])
 
 
-def test_the_key_is_sought_beside_the_sheets_and_above(tmp_path) -> None:
+def test_the_key_is_sought_next_to_the_sheets_and_above(tmp_path) -> None:
     folder = tmp_path / "review" / "sheets"
     folder.mkdir(parents=True)
     sheet = folder / "rater-1.csv"

@@ -96,7 +96,7 @@ def test_builtin_suites_are_asked_their_questions(name: str, questions: list[str
     assert [len(sheet.rows) for sheet in sheets] == [20, 20]
 
 
-def test_a_variant_is_shown_beside_its_seed_and_no_seed_is_rated() -> None:
+def test_a_variant_is_shown_next_to_its_seed_and_no_seed_is_rated() -> None:
     suite = make_suite("merge")
     key, (sheet, *_) = blinded(suite, 1)
     assert [question.name for question in key.questions] == ["fluent", "label_kept"]
@@ -109,7 +109,7 @@ def test_a_variant_is_shown_beside_its_seed_and_no_seed_is_rated() -> None:
         assert "animal-" in texts["variant premise"]
 
 
-def test_a_variant_of_two_seeds_that_is_a_seed_itself_is_rated_beside_each() -> None:
+def test_a_variant_of_two_seeds_that_is_a_seed_itself_is_rated_next_to_each() -> None:
     suite = make_suite("merge", n_sets=3, per_set=2)
     (grouping,) = suite.groupings
     seeds = [member for member in grouping.members if member.role == "seed"]

@@ -33,7 +33,7 @@ def test_items_without_a_response_stay_in_the_denominator() -> None:
     assert judged.measures.filter(model="mine", measure="accuracy").height > 0
 
 
-def test_baselines_and_chance_stand_beside_the_answers() -> None:
+def test_baselines_and_chance_stand_next_to_the_answers() -> None:
     judged = vd.judge_responses(SUITE, [response(item, "True") for item in SUITE.items])
     answerers = {record.answerer for record in judged.records}
     assert {"model", "always:True", "chance"} <= answerers

@@ -1,4 +1,4 @@
-"""What would fail after the questions were asked is told before, and what a study lacks is told or made good."""
+"""What would fail after the questions were asked is reported before, and what a study lacks is reported or supplied."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_a_seed_or_length_other_than_the_stored_one_is_refused_before_loading(tm
         ("cuda:2", "the last CUDA device of this machine is cuda:1"),
     ],
 )
-def test_a_device_that_is_not_there_is_told_before_loading(device, words, monkeypatch):
+def test_a_device_that_is_not_there_is_reported_before_loading(device, words, monkeypatch):
     torch = pytest.importorskip("torch")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: device != "cuda")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
@@ -167,7 +167,7 @@ def test_one_models_runs_in_two_folders_count_each_question_once(tmp_path):
     assert len(open_runs([whole.path, whole.path, whole.runs[0].path])) == 1
 
 
-def test_one_models_runs_with_two_limits_are_told_with_both_paths(tmp_path):
+def test_one_models_runs_with_two_limits_are_reported_with_both_paths(tmp_path):
     for folder, length in (("a", 8), ("b", 9)):
         veridical.run(toy_suite(1), model=ToyModel(), mode="generate", max_new_tokens=length, out=tmp_path / folder)
     with pytest.raises(UserError) as caught:

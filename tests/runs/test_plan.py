@@ -161,7 +161,7 @@ def test_an_input_that_shows_nothing_of_the_pair_is_not_classified():
         ({"classes": CLASSES, "pair": ("text", "hypothesis")}, "no field 'text', which mode classify shows"),
     ],
 )
-def test_a_suite_that_cannot_be_classified_is_told_in_one_line(changes, words):
+def test_a_suite_that_cannot_be_classified_is_reported_in_one_line(changes, words):
     suite = toy_suite(1, **changes)
     with pytest.raises(UserError) as caught:
         query(suite, plan(suite, AskOptions(modes=("classify",))).asks[0])

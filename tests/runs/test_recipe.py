@@ -168,7 +168,7 @@ def test_the_four_studies_ask_what_the_papers_asked() -> None:
         ({"steps": [{"ask": {"suites": ["evidence", "imperfective"], "data": True}}]}, "name that one alone"),
     ],
 )
-def test_what_is_wrong_with_a_recipe_is_told_with_its_place(
+def test_what_is_wrong_with_a_recipe_is_reported_with_its_place(
     changes: dict[str, Any], words: str, tmp_path: Path
 ) -> None:
     path = written(tmp_path / "small.yaml", **changes)
@@ -188,7 +188,7 @@ def test_what_is_wrong_with_a_recipe_is_told_with_its_place(
         (f"{yaml.safe_dump(SMALL)}[2]: x\n", "a key must be a text"),
     ],
 )
-def test_a_file_that_is_no_recipe_is_refused(text: str, words: str, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_recipe_is_refused(text: str, words: str, tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UserError, match=words):
@@ -200,12 +200,12 @@ def recipe_of(**changes: Any) -> Recipe:
 
 
 def test_models_behind_an_api_are_left_out_with_a_word(tmp_path: Path) -> None:
-    told = Told()
+    expected = Told()
     models = [{"name": "openai/some-model", "api": True}]
     with pytest.raises(UserError, match="all its models are behind APIs; name others with --model"):
-        follow(recipe_of(models=models), tmp_path / "s", progress=told)
-    assert "left out, behind an API: openai/some-model" in told.lines
-    study = follow(recipe_of(models=models), tmp_path / "s", Given([ToyModel()], limit=2), told)
+        follow(recipe_of(models=models), tmp_path / "s", progress=expected)
+    assert "left out, behind an API: openai/some-model" in expected.lines
+    study = follow(recipe_of(models=models), tmp_path / "s", Given([ToyModel()], limit=2), expected)
     assert [run.manifest.model.name for run in study.runs] == [ToyModel().name]
 
 
@@ -224,9 +224,9 @@ def test_steps_are_one_study_and_are_resumed(tmp_path: Path) -> None:
     )
     values = {(m.measure, m.value) for m in study.records if m.suite == "imperfective-quads" and not m.slice}
     assert {(m.measure, m.value) for m in alone.records if not m.slice} == values
-    told = Told()
-    follow(recipe_of(steps=steps), tmp_path / "s", Given([ToyModel()], limit=2), told)
-    assert sum("0 requests answered" in line for line in told.lines) == 2
+    expected = Told()
+    follow(recipe_of(steps=steps), tmp_path / "s", Given([ToyModel()], limit=2), expected)
+    assert sum("0 requests answered" in line for line in expected.lines) == 2
 
 
 @pytest.fixture(scope="module")
@@ -284,13 +284,13 @@ def test_the_paradox_recipe_runs(language_model: str, tmp_path: Path, capsys: py
 
 
 def test_a_trial_of_few_sets_leaves_out_what_needs_more(tmp_path: Path) -> None:
-    told = Told()
+    expected = Told()
     steps = [
         {"ask": {"suites": ["imperfective"], "prompts": ["zero-shot"], "orders": 1}},
         {"readout": {"suite": "imperfective", "prompt": "zero-shot"}},
     ]
-    study = follow(recipe_of(steps=steps), tmp_path / "s", Given([ToyModel()], limit=2), told)
-    assert told.lines[-1].startswith("--limit 2: the readout of imperfective is left out: 2 sets are too few for 5")
+    study = follow(recipe_of(steps=steps), tmp_path / "s", Given([ToyModel()], limit=2), expected)
+    assert expected.lines[-1].startswith("--limit 2: the readout of imperfective is left out: 2 sets are too few for 5")
     assert {record.answerer for record in study.records if record.suite == "imperfective"} >= {"model"}
 
 
@@ -420,12 +420,12 @@ def test_the_command_that_validity_names_runs(tmp_path: Path) -> None:
         {"ask": {"suites": ["piqa", "winogrande", "trip"]}},
         {"validity": {"benchmarks": {"piqa/accuracy": "event"}, "outcomes": outcomes}},
     ]
-    told = Told()
-    follow(recipe_of(models=models, steps=steps), tmp_path / "s", Given(data_dir=copies(tmp_path / "copies")), told)
+    expected = Told()
+    follow(recipe_of(models=models, steps=steps), tmp_path / "s", Given(data_dir=copies(tmp_path / "copies")), expected)
     with (tmp_path / "s" / "validity" / "models.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert rows[4] == {"model": models[4]["name"], "family": "Two", "size": "500000000"}
-    command = told.lines[-1].removeprefix("next, once families and sizes are right: veridical ").split()
+    command = expected.lines[-1].removeprefix("next, once families and sizes are right: veridical ").split()
     assert command[:2] == ["validity", str(tmp_path / "s")]
     assert main([*command, "--draws", "99", "--out", str(tmp_path / "v")]) == 0
     found = json.loads((tmp_path / "v" / "validity.json").read_text(encoding="utf-8"))
@@ -531,15 +531,15 @@ def test_what_the_user_says_of_dtype_and_template_stands_before_the_recipe(
 
 
 @pytest.mark.parametrize(
-    ("model", "told"),
+    ("model", "expected"),
     [
         ({"name": "hf/a/one", "dtype": "bfloat"}, "did you mean 'bfloat16'"),
         ({"name": "hf/a/one", "template_args": {"messages": "x"}}, "'messages' is not the user's to set"),
         ({"name": "hf/a/one", "template_args": ["enable_thinking=false"]}, "a mapping is needed"),
     ],
 )
-def test_a_dtype_or_template_argument_that_cannot_be_is_refused(tmp_path: Path, model: Any, told: str) -> None:
-    with pytest.raises(UserError, match=told):
+def test_a_dtype_or_template_argument_that_cannot_be_is_refused(tmp_path: Path, model: Any, expected: str) -> None:
+    with pytest.raises(UserError, match=expected):
         read_recipe(written(tmp_path / "r.yaml", models=[model]))
 
 

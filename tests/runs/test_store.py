@@ -177,7 +177,7 @@ def test_nan_never_gets_into_json():
         json_bytes([float("inf")])
 
 
-def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(tmp_path, monkeypatch):
+def test_a_failed_write_leaves_the_old_file_and_nothing_next_to_it(tmp_path, monkeypatch):
     target = tmp_path / "manifest.json"
     replace(target, b"old")
 

@@ -63,7 +63,7 @@ def test_accuracy_is_the_share_of_gold_answers_in_the_stored_responses(tmp_path)
     assert [m.value for m in found if m.against is None] == [pytest.approx(share)]
 
 
-def test_baselines_stand_beside_the_model(tmp_path):
+def test_baselines_stand_next_to_the_model(tmp_path):
     study = veridical.run(toy_suite(4), model=ToyModel(), prompts="plainly", out=tmp_path)
     rows = {m.answerer: m.value for m in study.records if m.measure == "accuracy" and not m.slice}
     # A quarter of the items are False, a quarter Unknown, half True.
@@ -109,7 +109,7 @@ def test_models_whose_paths_end_alike_have_runs_of_their_own(tmp_path):
     assert all(model.asked for model in (*models, *long))
 
 
-def test_one_name_under_two_dtypes_is_told_apart(tmp_path):
+def test_one_name_under_two_dtypes_is_distinguished(tmp_path):
     veridical.run(toy_suite(2), model=ToyModel(dtype="float32"), out=tmp_path)
     study = veridical.run(toy_suite(2), model=ToyModel(dtype="bfloat16"), out=tmp_path)
     assert {run.name for run in study.runs} == {"hf/toys/small float32", "hf/toys/small bfloat16"}
@@ -219,7 +219,7 @@ def test_settings_that_a_run_cannot_mix_are_refused(tmp_path):
     veridical.run(toy_suite(2), model=ToyModel(), max_new_tokens=64, out=tmp_path)
 
 
-def test_folders_that_cannot_be_written_to_are_told_before_any_work(tmp_path):
+def test_folders_that_cannot_be_written_to_are_reported_before_any_work(tmp_path):
     (tmp_path / "file").write_text("")
     study = veridical.run(toy_suite(1), model=ToyModel(), out=tmp_path / "s")
     model = ToyModel()
@@ -248,7 +248,7 @@ def test_a_fault_found_later_leaves_no_empty_folders(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_manifest_of_a_newer_schema_is_told(tmp_path):
+def test_a_manifest_of_a_newer_schema_is_reported(tmp_path):
     study = veridical.run(toy_suite(1), model=ToyModel(), out=tmp_path)
     path = study.runs[0].path / "manifest.json"
     document = json.loads(path.read_text())
@@ -263,7 +263,7 @@ def test_a_manifest_of_a_newer_schema_is_told(tmp_path):
         read_manifest(path.parent)
 
 
-def test_a_folder_that_is_no_run_is_told(tmp_path):
+def test_a_folder_that_is_not_a_run_is_reported(tmp_path):
     with pytest.raises(UserError, match="is not a run folder"):
         open_runs([tmp_path])
     with pytest.raises(UserError, match="no such folder"):
@@ -301,7 +301,7 @@ def test_several_suites_are_judged_each_by_itself(tmp_path):
     assert len(model.asked) == len(alone.asked)
 
 
-def test_a_run_without_questions_is_no_run_of_baselines(tmp_path):
+def test_a_run_without_questions_is_not_a_run_of_baselines(tmp_path):
     study = veridical.run(toy_suite(1), model=ToyModel(), out=tmp_path)
     shutil.rmtree(study.runs[0].path / "requests")
     with pytest.raises(UserError, match=r"requests/.* is missing: manifest.json lists it with 20 rows"):
@@ -456,14 +456,14 @@ for limit in map(int, sys.argv[2:]):
 def test_whichever_write_fails_it_is_one_line_and_the_run_goes_on_later(tmp_path):
     limits = (0, 600, 2_000, 4_000, 9_000, 30_000, 60_000)
     script = SMALL_FILES.format(tests=str(TESTS))
-    told = subprocess.run(
+    expected = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path), *map(str, limits)],
         capture_output=True,
         text=True,
         check=True,
         timeout=120,
     )
-    messages = told.stdout.splitlines()
+    messages = expected.stdout.splitlines()
     assert len(messages) == len(limits)
     files = set()
     for limit, message in zip(limits, messages, strict=True):

@@ -56,7 +56,7 @@ def test_sign_flip_agrees_with_scipy_on_continuous_differences() -> None:
     assert sign_flip_p(differences, np.random.default_rng(2), 50_000) == pytest.approx(expected, abs=0.006)
 
 
-def test_nothing_differs_is_no_evidence() -> None:
+def test_nothing_differs_is_not_evidence() -> None:
     assert sign_flip_p(np.zeros(30), np.random.default_rng(0)) == 1
 
 

@@ -106,7 +106,7 @@ def test_what_is_written_is_read_back(tmp_path: Path, changes: dict[str, Any]) -
     assert read_suite(path).content_hash == suite(**changes).content_hash
 
 
-def test_writing_again_gives_the_same_bytes_and_leaves_nothing_beside(tmp_path: Path) -> None:
+def test_writing_again_gives_the_same_bytes_and_leaves_no_other_file(tmp_path: Path) -> None:
     path = tmp_path / "toy.jsonl"
     write_suite(suite(), path)
     first = path.read_bytes()

@@ -232,7 +232,7 @@ def test_checker_catches_an_interruption_that_differs_across_telicity(kite: Quad
     assert found == ["sew-kite: B is not D and the interruption: ' when she died.' follows"]
 
 
-def test_checker_catches_a_premise_that_is_no_prefix(kite: Quad) -> None:
+def test_checker_catches_a_premise_that_is_not_a_prefix(kite: Quad) -> None:
     other = with_premise(build_item(kite, ROLES[2]), "The captain was busy sewing a kite.")
     found = of_sets(violations([kite], suite_of(kite, C=other)))
     assert len(found) == 2

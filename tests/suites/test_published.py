@@ -203,12 +203,12 @@ KINDS = [(3, "a whole number"), (2.5, "a number"), (None, "null"), (True, "true"
 
 
 @pytest.mark.parametrize(("value", "words"), [*KINDS, (" ", "empty")], ids=str)
-def test_what_stands_there_is_told_in_words(tmp_path: Path, value: object, words: str) -> None:
+def test_what_stands_there_is_reported_in_words(tmp_path: Path, value: object, words: str) -> None:
     assert fault(written(tmp_path, changed(0, verb=value))).endswith(f"field 'verb': text is needed, this is {words}")
 
 
 @pytest.mark.parametrize(("value", "words"), [kind for kind in KINDS if kind[1] != "a list"], ids=str)
-def test_what_is_no_list_is_told_in_words(tmp_path: Path, value: object, words: str) -> None:
+def test_what_is_not_a_list_is_reported_in_words(tmp_path: Path, value: object, words: str) -> None:
     assert fault(written(tmp_path, value)).startswith(f"{words}; the published file is one JSON list of rows")
 
 

@@ -50,7 +50,7 @@ def test_the_list_counts_what_there_is() -> None:
     assert [summary.name for summary in own] == names
 
 
-def test_an_unknown_name_is_told_with_the_nearest() -> None:
+def test_an_unknown_name_is_reported_with_the_nearest() -> None:
     with pytest.raises(UserError, match="unknown suite 'imperfectiv': did you mean 'imperfective'"):
         load("imperfectiv")
     with pytest.raises(UserError, match="unknown suite ''"):

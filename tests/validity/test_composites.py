@@ -57,10 +57,10 @@ def found(
 @pytest.mark.parametrize("n", [14, 60])
 @pytest.mark.parametrize("made", [(name,) for name in MADE])
 def test_what_is_made_of_the_outcome_alone_is_found(made, n, digits) -> None:
-    told, _ = found(n, digits, made)
-    assert set(told) == set(made)
-    assert all(told[name].kind == kind for name, kind in KINDS.items() if name in told)
-    assert all(name in one.message and "y" in one.message for name, one in told.items())
+    expected, _ = found(n, digits, made)
+    assert set(expected) == set(made)
+    assert all(expected[name].kind == kind for name, kind in KINDS.items() if name in expected)
+    assert all(name in one.message and "y" in one.message for name, one in expected.items())
 
 
 @pytest.mark.parametrize("n", [20, 60])
@@ -76,25 +76,25 @@ def test_what_is_made_of_the_outcome_alone_is_found(made, n, digits) -> None:
         tuple(MADE),
     ],
 )
-def test_what_is_made_of_the_outcome_is_found_beside_other_such_columns(made, n) -> None:
+def test_what_is_made_of_the_outcome_is_found_next_to_other_such_columns(made, n) -> None:
     for seed in range(3):
         assert set(found(n, 2, made, seed)[0]) == set(made)
 
 
-def test_a_mean_without_the_outcome_is_none_of_it_beside_one_that_has_it() -> None:
+def test_a_mean_without_the_outcome_is_none_of_it_next_to_one_that_has_it() -> None:
     columns = plant(40, 2, 1)
     columns["without"] = np.round((columns["b"] + columns["c"] + columns["d"]) / 3, 2)
     columns["average"] = np.round(MADE["average"](columns), 2)
-    told = composites(columns, dict.fromkeys(columns, 0.005), ["without", "average", "a", "b"], ["y"])
-    assert [one.column for one in told] == ["average"]
+    expected = composites(columns, dict.fromkeys(columns, 0.005), ["without", "average", "a", "b"], ["y"])
+    assert [one.column for one in expected] == ["average"]
 
 
 def test_the_average_of_as_many_columns_as_models_is_found() -> None:
     values = np.round(scores(12, 30, seed=3), 2)
     columns = {f"c{place}": values[:, place] for place in range(30)}
     columns["mean"] = np.round(values.mean(axis=1), 2)
-    told = composites(columns, dict.fromkeys(columns, 0.005), ["mean", "c3"], ["c7"])
-    assert [(one.column, one.kind) for one in told] == [("mean", "mean")]
+    expected = composites(columns, dict.fromkeys(columns, 0.005), ["mean", "c3"], ["c7"])
+    assert [(one.column, one.kind) for one in expected] == [("mean", "mean")]
 
 
 def test_an_average_over_the_scores_that_there_are_is_found() -> None:
@@ -102,15 +102,15 @@ def test_an_average_over_the_scores_that_there_are_is_found() -> None:
     values[np.random.default_rng(0).random(values.shape) < 0.2] = np.nan
     columns = {f"c{place}": values[:, place] for place in range(6)}
     columns["mean"] = np.round(np.nanmean(values, axis=1), 2)
-    told = composites(columns, dict.fromkeys(columns, 0.005), ["mean", "c3"], ["c2"])
-    assert [(one.column, one.kind) for one in told] == [("mean", "mean")]
+    expected = composites(columns, dict.fromkeys(columns, 0.005), ["mean", "c3"], ["c2"])
+    assert [(one.column, one.kind) for one in expected] == [("mean", "mean")]
 
 
 def test_the_outcomes_rank_is_made_of_it() -> None:
     columns = plant(30, 4, 2)
     columns["rank"] = np.argsort(np.argsort(-columns["y"])) + 1.0
-    told = composites(columns, dict.fromkeys(columns, 5e-5), ["rank", "a"], ["y"])
-    assert [(one.column, one.kind) for one in told] == [("rank", "order")]
+    expected = composites(columns, dict.fromkeys(columns, 5e-5), ["rank", "a"], ["y"])
+    assert [(one.column, one.kind) for one in expected] == [("rank", "order")]
 
 
 @pytest.mark.parametrize("own", [8.0, 2.0, 0.7])

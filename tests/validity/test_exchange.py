@@ -71,7 +71,7 @@ def called(seeds: range, **planted) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("size_of_new", [1.0, 0.3])
-def test_versions_that_predict_alike_are_told_apart_as_rarely_as_p_says(size_of_new) -> None:
+def test_versions_that_predict_alike_are_distinguished_as_rarely_as_p_says(size_of_new) -> None:
     # Binomial(100, .05): 99.9 % are at most 13.
     assert max(called(range(100), size_of_new=size_of_new)) <= 13
 

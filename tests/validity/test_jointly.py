@@ -47,9 +47,9 @@ def test_the_gain_of_a_set_and_what_each_adds_given_the_others() -> None:
     assert one.test.holm < 0.05
     assert skill.test.holm < 0.05 < idle.test.p
     assert skill.relation == "positive"
-    told = next(text for text in record.verdicts if text.startswith("both (skill, idle) together add to model size"))
-    assert "for predicting needed" in told
-    assert "Given the others, of its own: skill +" in told
+    message = next(text for text in record.verdicts if text.startswith("both (skill, idle) together add to model size"))
+    assert "for predicting needed" in message
+    assert "Given the others, of its own: skill +" in message
     assert 'id="jointly"' in page(analyse(table, draws=99))
 
 

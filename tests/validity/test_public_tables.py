@@ -74,10 +74,10 @@ def test_an_average_that_nobody_named_is_left_out_and_said(tmp_path, outcome) ->
     table = read_table(leaderboard(tmp_path / "a.csv", family=family()), Roles(outcomes={outcome: ""}))
     assert "average" not in table.roles.benchmarks
     assert set(TASKS) - {outcome} <= set(table.roles.benchmarks)
-    told = messages(table, "composite")
-    assert any(message.startswith("left out: average is the mean of") for message in told)
-    assert any(f"{outcome}_raw is {outcome} in another unit" in message for message in told)
-    assert len(told) == 2
+    wording = messages(table, "composite")
+    assert any(message.startswith("left out: average is the mean of") for message in wording)
+    assert any(f"{outcome}_raw is {outcome} in another unit" in message for message in wording)
+    assert len(wording) == 2
 
 
 def test_an_average_of_columns_without_the_outcome_stays(tmp_path) -> None:
@@ -110,14 +110,14 @@ def test_a_sum_over_other_models_is_found_with_gaps_in_its_parts() -> None:
     assert [one.outcome for one in found] == ["c3"]
 
 
-def test_columns_that_share_a_factor_are_no_sums() -> None:
+def test_columns_that_share_a_factor_are_not_sums() -> None:
     for seed in range(30):
         values = np.round(scores(40, 12, seed=seed), 1)
         columns = {f"c{place}": values[:, place] for place in range(12)}
         assert composites(columns, dict.fromkeys(columns, 0.05), list(columns)[1:], ["c0"]) == []
 
 
-def test_more_columns_than_models_are_no_sums() -> None:
+def test_more_columns_than_models_are_not_sums() -> None:
     values = np.round(scores(30, 80, seed=4), 1)
     columns = {f"c{place}": values[:, place] for place in range(80)}
     assert composites(columns, dict.fromkeys(columns, 0.05), ["c1", "c2", "c3"], ["c0"]) == []
@@ -157,9 +157,9 @@ def test_a_column_may_share_a_notation(tmp_path, written, value) -> None:
 def test_a_sentinel_is_named_and_read_as_no_score_on_demand(tmp_path, sentinel) -> None:
     more = [sentinel if i == 5 else "0.5" if i % 2 else "0.25" for i in range(40)]
     path = leaderboard(tmp_path / "a.csv", extra=more)
-    (told,) = messages(read_table(path, Roles(benchmarks=("extra",), percent=("extra",))), "sentinel")
-    assert told.startswith(f"extra: 1 of 40 scores are {sentinel}, outside all others (0.25 to 0.5)")
-    assert told.endswith(f"give --missing={sentinel}")
+    (wording,) = messages(read_table(path, Roles(benchmarks=("extra",), percent=("extra",))), "sentinel")
+    assert wording.startswith(f"extra: 1 of 40 scores are {sentinel}, outside all others (0.25 to 0.5)")
+    assert wording.endswith(f"give --missing={sentinel}")
     table = read_table(path, Roles(benchmarks=("extra",), missing=(f"{sentinel}.0",)))
     assert np.isnan(table.column("extra")[5])
     assert not messages(table, "sentinel")
@@ -186,8 +186,8 @@ def test_rows_of_one_model_come_to_one_by_a_stated_rule(tmp_path, rule, value) -
     table = read_table(repeated(tmp_path / "a.csv"), Roles(benchmarks=("bench",), duplicates=rule))
     assert table.models.count("m2") == 1
     assert table.column("bench")[table.models.index("m2")] == value
-    (told,) = messages(table, "duplicate")
-    assert told.startswith("1 model has 2 further rows that differ; the ")
+    (wording,) = messages(table, "duplicate")
+    assert wording.startswith("1 model has 2 further rows that differ; the ")
 
 
 def test_rows_of_one_model_that_differ_are_refused_with_what_to_do(tmp_path) -> None:
@@ -231,8 +231,8 @@ def test_scores_that_stand_twice_come_to_one_by_a_stated_rule(tmp_path, rule, va
         read_table(path, Roles(model="tag"))
     table = read_table(path, Roles(model="tag", duplicates=rule))
     assert table.column("boolq")[0] == pytest.approx(value)
-    (told,) = messages(table, "duplicate")
-    assert "boolq (9), mmlu (9) models" in told
+    (wording,) = messages(table, "duplicate")
+    assert "boolq (9), mmlu (9) models" in wording
 
 
 def measured(path: Path) -> Path:
@@ -254,9 +254,9 @@ def test_a_column_of_metrics_divides_benchmarks_that_have_several(tmp_path) -> N
 
 def test_a_column_that_varies_within_a_model_is_named_and_left_out(tmp_path) -> None:
     table = read_table(measured(tmp_path / "a.csv"), Roles())
-    (told,) = messages(table, "column")
-    assert told.startswith("left out, as they differ between rows of one model (such as m0)")
-    assert "describe it: stderr;" in told
+    (wording,) = messages(table, "column")
+    assert wording.startswith("left out, as they differ between rows of one model (such as m0)")
+    assert "describe it: stderr;" in wording
 
 
 def test_a_second_score_names_the_column_that_would_tell_them_apart(tmp_path) -> None:

@@ -34,7 +34,7 @@ def shares(values: list[float], items: int | None) -> ScoreTable:
 
 
 class TestRankings:
-    def test_neighbours_within_the_noise_of_items_are_not_told_apart(self) -> None:
+    def test_neighbours_within_the_noise_of_items_are_not_distinguished(self) -> None:
         values = [0.9, 0.70, 0.69, 0.68, 0.3, 0.2, 0.1, 0.05]
         (one,) = rankings(shares(values, 200), {}, 0)
         by_model = {model.model: model for model in one.models}
@@ -67,7 +67,7 @@ class TestRankings:
         assert one.inseparable is None
         assert {model.low for model in one.models} == {None}
 
-    def test_models_that_answer_alike_but_for_a_set_are_told_apart_by_sets(self) -> None:
+    def test_models_that_answer_alike_but_for_a_set_are_distinguished_by_sets(self) -> None:
         rng = np.random.default_rng(0)
         base = (rng.random(400) < 0.5).astype(float)
         sets = np.repeat(base[None], 8, axis=0)
@@ -184,7 +184,7 @@ class TestAxes:
         np.testing.assert_allclose(centred[np.isfinite(self.TABLE)], fitted.resid, atol=1e-12)
         assert np.isnan(centred[0, 3])
 
-    def test_an_axis_whose_outcomes_everything_predicts_is_no_effect_of_axes(self) -> None:
+    def test_an_axis_whose_outcomes_everything_predicts_is_not_an_effect_of_axes(self) -> None:
         additive = np.add.outer([0.1, 0.2, 0.0, 0.05, 0.1, 0.3], [0.1, 0.15, 0.1, 0.6, 0.65, 0.7, 0.6])
         found = axes_of(additive, "aabbbb", "aaabbbb")
         assert found == [] or found[0].test.p > 0.5

@@ -55,11 +55,11 @@ def test_a_table_that_is_not_unicode_is_read_as_windows_writes_it(tmp_path) -> N
     assert read_table(tmp_path / "a.csv", ROLES).models[2] == "modèle"
 
 
-def test_bytes_that_are_no_text_name_no_option_that_is_not_there(tmp_path) -> None:
+def test_bytes_that_are_not_text_name_no_option_that_is_not_there(tmp_path) -> None:
     (tmp_path / "a.csv").write_bytes(b"model,family\nm,\x81\n")
-    with pytest.raises(UserError, match="line 2: neither UTF-8 nor cp1252; save it as UTF-8") as told:
+    with pytest.raises(UserError, match="line 2: neither UTF-8 nor cp1252; save it as UTF-8") as wording:
         read_table(tmp_path / "a.csv", ROLES)
-    assert "--encoding" not in str(told.value)
+    assert "--encoding" not in str(wording.value)
 
 
 def test_a_place_is_the_line_in_the_file_whatever_stands_before_it(tmp_path) -> None:
@@ -77,7 +77,7 @@ LONG = [
 
 
 @pytest.mark.parametrize(
-    ("row", "cells", "told"),
+    ("row", "cells", "wording"),
     [
         (7, {"score": "bad"}, r"line 9 \(m2\), column 'check': 'bad' is not a number"),
         (7, {"size": "99"}, r"line 9: model 'm2' has '99' under 'size', and '3' in line 8"),
@@ -86,16 +86,16 @@ LONG = [
         (7, {"task": "size"}, "'size' is a benchmark and a column"),
     ],
 )
-def test_the_place_of_a_fault_in_a_long_table(tmp_path, row, cells, told) -> None:
+def test_the_place_of_a_fault_in_a_long_table(tmp_path, row, cells, wording) -> None:
     table = [dict(one) for one in LONG]
     table[row] |= cells
     (tmp_path / "a.csv").write_text(text(table))
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=wording):
         read_table(tmp_path / "a.csv", ROLES)
 
 
 @pytest.mark.parametrize(
-    ("cell", "told"),
+    ("cell", "wording"),
     [
         ("0,45", "write 0.45, with a point"),
         ("45 %", "write 45, without the sign"),
@@ -104,9 +104,9 @@ def test_the_place_of_a_fault_in_a_long_table(tmp_path, row, cells, told) -> Non
         ("1e999", "is not a finite number"),
     ],
 )
-def test_what_to_write_instead_of_a_score_is_said(tmp_path, cell, told) -> None:
+def test_what_to_write_instead_of_a_score_is_said(tmp_path, cell, wording) -> None:
     (tmp_path / "a.csv").write_text(text(changed(bench=cell), ";"))
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=wording):
         read_table(tmp_path / "a.csv", ROLES)
 
 
@@ -116,7 +116,7 @@ def test_a_cell_may_say_that_there_is_no_score(tmp_path, cell) -> None:
     assert np.isnan(read_table(tmp_path / "a.csv", ROLES).column("bench")[2])
 
 
-def test_a_comma_in_a_size_groups_thousands_and_is_no_decimal_point(tmp_path) -> None:
+def test_a_comma_in_a_size_groups_thousands_and_is_not_a_decimal_point(tmp_path) -> None:
     table = [row | {"size": f"{int(row['size']) * 1_000_000_000:,}"} for row in rows()]
     (tmp_path / "a.csv").write_text(text(table, ";"))
     assert read_table(tmp_path / "a.csv", ROLES).size[2] == 3e9
@@ -126,7 +126,7 @@ def test_a_comma_in_a_size_groups_thousands_and_is_no_decimal_point(tmp_path) ->
 
 
 @pytest.mark.parametrize(
-    ("document", "told"),
+    ("document", "wording"),
     [
         ('[{"model": "m", "bench": NaN}]', "NaN is not a JSON number; write null"),
         ('[{"model": "m", "model": "n"}]', "'model' is given twice"),
@@ -139,9 +139,9 @@ def test_a_comma_in_a_size_groups_thousands_and_is_no_decimal_point(tmp_path) ->
         ("3", "list of records"),
     ],
 )
-def test_json_that_is_no_table(tmp_path, document, told) -> None:
+def test_json_that_is_not_a_table(tmp_path, document, wording) -> None:
     (tmp_path / "a.json").write_text(document)
-    with pytest.raises(UserError, match=told) as error:
+    with pytest.raises(UserError, match=wording) as error:
         read_table(tmp_path / "a.json", ROLES)
     assert len(str(error.value)) < 300
 
@@ -151,7 +151,7 @@ def test_json_lines_are_a_table(tmp_path, expected) -> None:
     assert same(read_table(tmp_path / "a.jsonl", ROLES), expected)
 
 
-def test_a_column_of_lists_is_no_column_of_scores(tmp_path) -> None:
+def test_a_column_of_lists_is_not_a_column_of_scores(tmp_path) -> None:
     frame = pl.DataFrame(rows()).with_columns(pl.concat_list("bench").alias("bench"))
     frame.write_parquet(tmp_path / "a.parquet")
     with pytest.raises(UserError, match="column 'bench': neither text nor numbers"):
@@ -161,7 +161,7 @@ def test_a_column_of_lists_is_no_column_of_scores(tmp_path) -> None:
         read_table(tmp_path / "b.parquet", ROLES)
 
 
-def test_numbers_of_rows_are_no_benchmark_and_what_is_taken_for_one_is_said(tmp_path) -> None:
+def test_numbers_of_rows_are_not_a_benchmark_and_what_is_taken_for_one_is_said(tmp_path) -> None:
     table = [{"": str(place)} | row | {"note": "fine"} for place, row in enumerate(rows())]
     (tmp_path / "a.csv").write_text(text(table))
     found = read_table(tmp_path / "a.csv", Roles(outcomes={"goal": ""}))
@@ -171,7 +171,7 @@ def test_numbers_of_rows_are_no_benchmark_and_what_is_taken_for_one_is_said(tmp_
     assert not [note for note in quality(read_table(tmp_path / "a.csv", ROLES)) if note.kind == "benchmarks"]
 
 
-def test_families_of_one_name_but_for_case_are_told(tmp_path) -> None:
+def test_families_of_one_name_but_for_case_are_reported(tmp_path) -> None:
     (tmp_path / "a.csv").write_text(text(changed(family="F-2")))
     (note,) = [note for note in quality(read_table(tmp_path / "a.csv", ROLES)) if note.kind == "same family"]
     assert note.where == ("F-2", "f2")
@@ -184,14 +184,14 @@ def test_a_benchmark_that_is_the_outcome_in_another_unit_is_refused(tmp_path) ->
         read_table(tmp_path / "a.csv", ROLES)
 
 
-def test_two_benchmarks_that_are_one_in_another_unit_are_told(tmp_path) -> None:
+def test_two_benchmarks_that_are_one_in_another_unit_are_reported(tmp_path) -> None:
     table = [row | {"check": f"{100 * float(row['bench']):.2f}"} for row in rows()]
     (tmp_path / "a.csv").write_text(text(table))
     (note,) = [note for note in quality(read_table(tmp_path / "a.csv", ROLES)) if note.kind == "same column"]
     assert note.message == "bench, check hold the same scores but for their unit"
 
 
-def test_sizes_that_are_all_one_are_told(tmp_path) -> None:
+def test_sizes_that_are_all_one_are_reported(tmp_path) -> None:
     (tmp_path / "a.csv").write_text(text([row | {"size": "7B"} for row in rows()]))
     (note,) = [note for note in quality(read_table(tmp_path / "a.csv", ROLES)) if note.kind == "constant"]
     assert "size predicts nothing" in note.message

@@ -36,7 +36,7 @@ def test_models_are_suggested_first_and_nothing_is_computed_on_a_guess(study: Pa
     suggested = pl.read_csv(file)
     assert dict(suggested.select("model", "family").iter_rows())["hf/toys/NetB-2b"] == "NetB"
     assert set(suggested["family"]) == {"NetA", "NetB", "NetC"}
-    # The number of parameters that the model itself told, not the one in its name.
+    # The number of parameters that the model itself gives, not the one in its name.
     assert set(suggested["size"]) == {1_000}
 
 
@@ -59,13 +59,13 @@ def test_measures_are_columns_and_the_table_of_models_may_hold_outcomes(describe
     analysis = validity(described, outcomes=["goal"], benchmarks=["toy/accuracy"], draws=99)
     assert analysis.record.models == N
     column = analysis.table.column("toy/accuracy")
-    told = {
+    expected = {
         one.model: one.value
         for one in vd.open_study(described).records
         if one.measure == "accuracy" and not one.slice and one.against is None and one.answerer == "model"
         if one.input == "full"
     }
-    assert dict(zip(analysis.table.models, column, strict=True)) == told
+    assert dict(zip(analysis.table.models, column, strict=True)) == expected
     # Every set has two items, so the mean over sets is accuracy itself.
     np.testing.assert_allclose(scores.answers["toy/accuracy"].mean(axis=1), column)
     assert analysis.record.rankings[0].method == "bootstrap over 12 sets, the same for every model"
@@ -73,7 +73,7 @@ def test_measures_are_columns_and_the_table_of_models_may_hold_outcomes(describe
     assert default_out(described) == described / "validity"
 
 
-def test_measures_of_sets_stand_beside_the_accuracy_of_the_same_answers(described: Path) -> None:
+def test_measures_of_sets_stand_next_to_the_accuracy_of_the_same_answers(described: Path) -> None:
     scores = read_study(described)
     roles = scores.roles(Roles(outcomes={"goal": ""}))
     assert roles.variants == {
@@ -114,21 +114,21 @@ def test_sv_is_a_column_at_half_and_at_all_of_the_variants(tmp_path: Path) -> No
         read_study(tmp_path)
     scores = read_study(tmp_path)
     for share in (0.5, 1.0):
-        told = {
+        expected = {
             one.model: one.value
             for one in vd.open_study(tmp_path).records
             if one.measure == "seed_variant_accuracy" and dict(one.slice) == {"ct": share}
             if one.answerer == "model" and one.against is None and one.input == "full"
         }
         column = scores.raw.frame[f"swaps/seed_variant_accuracy[ct={share}]"].cast(pl.Float64)
-        assert dict(zip(scores.raw.frame["model"], column, strict=True)) == told
+        assert dict(zip(scores.raw.frame["model"], column, strict=True)) == expected
     assert [name for name in scores.measures if "[ct=" in name] == [
         "swaps/seed_variant_accuracy[ct=0.5]",
         "swaps/seed_variant_accuracy[ct=1.0]",
     ]
 
 
-def test_each_measure_of_sets_stands_beside_its_own_by_item() -> None:
+def test_each_measure_of_sets_stands_next_to_its_own_by_item() -> None:
     beside = {
         "evidence/pair_recovery": "evidence/accuracy",
         "paradox/zero-shot/aspectual_awareness_gap": "paradox/zero-shot/accuracy",
@@ -148,7 +148,7 @@ def test_each_measure_of_sets_stands_beside_its_own_by_item() -> None:
     assert StudyScores(Raw("study", pl.DataFrame()), names, {}).roles(Roles(benchmarks=("a",))).benchmarks == ("a",)
 
 
-def test_too_few_models_are_told_before_a_table_of_them_is_asked_for(tmp_path: Path) -> None:
+def test_too_few_models_are_reported_before_a_table_of_them_is_asked_for(tmp_path: Path) -> None:
     models = [ToyModel(name=f"hf/toys/net{i}", weights=f"w{i}") for i in range(3)]
     vd.run(toy_suite(2), model=models, prompts="plainly", inputs=[], out=tmp_path)
     with pytest.raises(UserError, match="runs of 3 models; at least 8"):
@@ -156,7 +156,7 @@ def test_too_few_models_are_told_before_a_table_of_them_is_asked_for(tmp_path: P
     assert not (tmp_path / "validity").exists()
 
 
-def test_models_that_were_asked_different_items_are_told(tmp_path: Path) -> None:
+def test_models_that_were_asked_different_items_are_reported(tmp_path: Path) -> None:
     models = [ToyModel(name=f"hf/toys/Net{'ABC'[i % 3]}-{i + 1}b", weights=f"w{i}") for i in range(8)]
     for asked, limit in ((models[:4], None), (models[4:5], 2), (models[5:], None)):
         vd.run(toy_suite(4), model=asked, prompts="plainly", inputs=[], limit=limit, out=tmp_path)

@@ -107,13 +107,13 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize(("table", "roles", "told"), FAULTS.values(), ids=FAULTS)
-def test_what_is_wrong_and_where_is_said_in_one_line(tmp_path, table, roles, told) -> None:
+@pytest.mark.parametrize(("table", "roles", "message"), FAULTS.values(), ids=FAULTS)
+def test_what_is_wrong_and_where_is_said_in_one_line(tmp_path, table, roles, message) -> None:
     from dataclasses import replace
 
     with pytest.raises(UserError) as error:
         read_table(write(tmp_path / "scores.csv", table), replace(ROLES, **roles))
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
@@ -149,7 +149,7 @@ def test_a_column_with_values_on_both_sides_of_one_is_not_mixed(tmp_path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("model,family,size,bench,bench\nm,f,1,1,1\n", "names a column twice: 'bench'"),
         ("model,family\nm,f,1\n", "line 2: 3 cells under 2 columns"),
@@ -159,9 +159,9 @@ def test_a_column_with_values_on_both_sides_of_one_is_not_mixed(tmp_path) -> Non
         ("model,family,size,bench\n", "no rows"),
     ],
 )
-def test_a_file_that_is_no_table(tmp_path, text, told) -> None:
+def test_a_file_that_is_not_a_table(tmp_path, text, message) -> None:
     (tmp_path / "a.csv").write_text(text)
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=message):
         read_table(tmp_path / "a.csv", ROLES)
 
 
@@ -195,7 +195,7 @@ def test_roles_from_yaml_with_flags_over_them(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("benchmark_columns: [a]", "unknown role"),
         ("benchmarks: [a, a]", "'a' stands 2 times under benchmarks"),
@@ -210,9 +210,9 @@ def test_roles_from_yaml_with_flags_over_them(tmp_path) -> None:
         ("a: 1\nb: [", "line 2: not valid YAML"),
     ],
 )
-def test_roles_that_are_at_fault(tmp_path, text, told) -> None:
+def test_roles_that_are_at_fault(tmp_path, text, message) -> None:
     (tmp_path / "roles.yaml").write_text(text)
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=message):
         read_roles(tmp_path / "roles.yaml")
 
 

@@ -19,12 +19,12 @@ VARIANTS = {"variants": {"copy": "skill", "poor": "skill"}}
 def test_models_alone_in_their_families_show_nothing_and_not_that_nothing_is_added(recwarn) -> None:
     table = planted(6, 2)
     alone = replace(table, families=table.models)
-    told = analyse(alone, draws=99).record.verdicts
-    assert told[0].startswith(
+    message = analyse(alone, draws=99).record.verdicts
+    assert message[0].startswith(
         "Whether any of 2 benchmarks adds to model size for predicting any of 2 outcomes cannot be"
     )
-    assert not [t for t in told if "adds nothing" in t or "is not shown to add" in t]
-    assert [t for t in told if t.startswith("skill cannot be tested within families for what it adds")]
+    assert not [t for t in message if "adds nothing" in t or "is not shown to add" in t]
+    assert [t for t in message if t.startswith("skill cannot be tested within families for what it adds")]
     assert not recwarn.list
 
 
@@ -70,8 +70,8 @@ def test_a_gain_above_zero_without_a_small_p_is_not_called_nothing(mae_gain, p, 
         flip=test,
         influence={"f": 0.01, "g": 0.01},
     )
-    told = verdicts(["B"], 999, [], [], [], [gain], [], [], [])
-    assert any(t.startswith(f"A {does} model size for predicting B") for t in told)
+    message = verdicts(["B"], 999, [], [], [], [gain], [], [], [])
+    assert any(t.startswith(f"A {does} model size for predicting B") for t in message)
 
 
 def test_what_few_families_cannot_show_of_reworked_versions_is_not_denied() -> None:
@@ -80,14 +80,14 @@ def test_what_few_families_cannot_show_of_reworked_versions_is_not_denied() -> N
     one = next(one for one in record.comparisons if (one.reworked, one.outcome) == ("poor", "needed"))
     assert one.gain_flip.least == 2**-4
     assert one.gain_test.least == 1 / 1000
-    told = next(t for t in record.verdicts if t.startswith("poor and skill rank models"))
-    assert "by held-out gain it predicts worse 2 outcomes together" in told
+    message = next(t for t in record.verdicts if t.startswith("poor and skill rank models"))
+    assert "by held-out gain it predicts worse 2 outcomes together" in message
     few = analyse(planted(5, 6, **VARIANTS), draws=99).record
     # 4 tests of 100 arrangements, .04 at the least: enough; by 3 draws less it is not.
     assert few.comparisons[0].gain_test.least * few.comparisons[0].gain_test.tests == pytest.approx(0.04)
 
 
-def test_outcomes_of_few_families_are_named_beside_those_of_many() -> None:
+def test_outcomes_of_few_families_are_named_next_to_those_of_many() -> None:
     table = planted(12, 6)
     for model in range(5 * 6, 72):
         table = without(table, model, "sized")
@@ -100,9 +100,9 @@ def test_outcomes_of_few_families_are_named_beside_those_of_many() -> None:
 
 def test_without_an_outcome_it_is_said_what_to_name() -> None:
     table = planted(5, 6)
-    told = analyse(replace(table, roles=replace(table.roles, outcomes={})), draws=99).record.verdicts
-    assert told[0].startswith("No outcome is named")
-    assert "--outcome" in told[0]
+    message = analyse(replace(table, roles=replace(table.roles, outcomes={})), draws=99).record.verdicts
+    assert message[0].startswith("No outcome is named")
+    assert "--outcome" in message[0]
 
 
 @pytest.mark.parametrize("unit", [1e-13, 1e-6, 1e9])

@@ -36,18 +36,18 @@ def analysis() -> Analysis:
 
 
 def test_verdicts_say_what_was_planted(analysis) -> None:
-    told = analysis.record.verdicts
-    assert any(t.startswith("skill adds to model size and controls for predicting needed: gain +") for t in told)
+    expected = analysis.record.verdicts
+    assert any(t.startswith("skill adds to model size and controls for predicting needed: gain +") for t in expected)
     for pair in (("skill", "sized"), ("idle", "needed"), ("idle", "sized")):
         starts = tuple(
             f"{pair[0]} {does} to model size and controls for predicting {pair[1]}:"
             for does in ("adds nothing", "is not shown to add")
         )
-        assert any(t.startswith(starts) for t in told)
+        assert any(t.startswith(starts) for t in expected)
     assert any(
-        t.startswith(("copy and skill rank models with ρ .99", "copy and skill rank models with ρ 1")) for t in told
+        t.startswith(("copy and skill rank models with ρ .99", "copy and skill rank models with ρ 1")) for t in expected
     )
-    assert any("by held-out gain it predicts worse needed" in t for t in told if t.startswith("poor and skill"))
+    assert any("by held-out gain it predicts worse needed" in t for t in expected if t.startswith("poor and skill"))
 
 
 def test_the_first_sentence_says_what_adds_to_what(analysis) -> None:
@@ -65,8 +65,8 @@ def test_few_families_lead_with_leaving_each_out() -> None:
     record = analyse(planted(5, 6), draws=99).record
     assert record.lead == "leave one family out"
     # 2^(1 - 5) = .0625
-    (told,) = [told for told in record.verdicts if told.startswith("With 5 families")]
-    assert "below .062" in told
+    (expected,) = [expected for expected in record.verdicts if expected.startswith("With 5 families")]
+    assert "below .062" in expected
     assert {gain.interval.level for gain in record.gains} == {None}
 
 
@@ -77,7 +77,7 @@ def test_an_outcome_that_too_few_models_have_is_said_to_be_untested() -> None:
     record = analyse(table, draws=99).record
     assert {gain.outcome for gain in record.gains} == {"needed"}
     start = "skill, idle cannot be tested for sized: 7 models have both, with size and controls; 8 in 3 families are"
-    assert any(told.startswith(start) for told in record.verdicts)
+    assert any(expected.startswith(start) for expected in record.verdicts)
 
 
 def test_the_record_is_strict_json_and_comes_back(analysis) -> None:
@@ -104,7 +104,7 @@ def test_quality_names_what_stands_in_the_way() -> None:
     assert ("singleton family", ("lonely",)) in kinds
 
 
-def test_ceiling_and_floor_are_told() -> None:
+def test_ceiling_and_floor_are_reported() -> None:
     table = planted(4, 5)
     scores = np.clip(table.scores, 0, 1)
     scores[:3, 0], scores[:3, 1] = 1.0, 0.0
@@ -272,8 +272,8 @@ def test_the_command_prints_tables_and_writes_a_page(tmp_path) -> None:
     assert "skill adds to model size for predicting needed" in " ".join(done.stdout.split())
     assert "report: studies/scores-validity/validity.html" in done.stdout
     assert (tmp_path / "studies" / "scores-validity" / "validity.html").is_file()
-    told = fault("validity", "scores.csv", "--outcome", "needed", "--control", "needed", cwd=tmp_path)
-    assert "'needed' is a control and an outcome" in told
+    expected = fault("validity", "scores.csv", "--outcome", "needed", "--control", "needed", cwd=tmp_path)
+    assert "'needed' is a control and an outcome" in expected
     assert "did you mean 'needed'" in fault("validity", "scores.csv", "--outcome", "neded", cwd=tmp_path)
     assert "no such file" in fault("validity", "none.csv", cwd=tmp_path)
     assert "'--draws'" in fault("validity", "scores.csv", "--draws", "1000000000", cwd=tmp_path)

@@ -30,7 +30,7 @@ def test_how_many_gave_the_gold_label(values: dict[str, str], expected: str) -> 
 
 
 @pytest.mark.parametrize("ending", ["txt", "jsonl"])
-def test_a_seed_is_told_it(ending: str, tmp_path: Path) -> None:
+def test_a_seed_is_reported_it(ending: str, tmp_path: Path) -> None:
     path = tmp_path / f"snli.{ending}"
     if ending == "txt":
         path.write_text(

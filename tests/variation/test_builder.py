@@ -152,7 +152,7 @@ def test_a_seed_that_is_repeated_is_read_once_and_counted(tagger: SpacyTagger, t
     assert (stage.entered, stage.left, stage.examples) == (3, 2, ["again"])
 
 
-def test_the_counts_stand_beside_the_file(tagger: SpacyTagger, tmp_path: Path) -> None:
+def test_the_counts_stand_next_to_the_file(tagger: SpacyTagger, tmp_path: Path) -> None:
     made, _ = varied(problems(*PAIRS), Planted(WORDS), tagger, tmp_path, VariationSettings(min_ratio=0.5))
     document = json.loads(stages_path(made.path).read_text())
     assert stages_path(made.path).name == "variants.jsonl.stages.json"
@@ -244,12 +244,14 @@ def test_a_slot_that_a_proposer_leaves_out_is_its_fault(tagger: SpacyTagger, tmp
         varied(problems(PAIRS[0]), Forgets(WORDS), tagger, tmp_path)
 
 
-def test_no_seed_at_all_is_told(tagger: SpacyTagger, tmp_path: Path) -> None:
+def test_no_seed_at_all_is_reported(tagger: SpacyTagger, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="toy: no seed to vary"):
         vary(problems(PAIRS[0]), proposers=[Planted({})], tagger=tagger, out=tmp_path / "x.jsonl", limit=0)
 
 
-def test_a_file_that_cannot_be_written_is_told_before_anything_is_asked(tagger: SpacyTagger, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_reported_before_anything_is_asked(
+    tagger: SpacyTagger, tmp_path: Path
+) -> None:
     planted = Planted(WORDS)
     with pytest.raises(UserError, match=r"cannot write .*nowhere.*choose another file"):
         vary(problems(*PAIRS), proposers=[planted], tagger=tagger, out=tmp_path / "nowhere" / "x.jsonl")

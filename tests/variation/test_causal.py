@@ -157,7 +157,7 @@ def test_words_expected_take_the_form_of_the_place(name: str, text: str) -> None
         assert token == ("Ġ" if name == "byte-level BPE" else "▁") * form + word
 
 
-def test_what_is_no_word_has_no_proposal() -> None:
+def test_what_is_not_a_word_has_no_proposal() -> None:
     tried = tiny_proposer(TOKENIZERS["byte-level BPE"], Helper(("boat",)))
     slots = [Slot("The riverboat", 4, 9), Slot("The river", 4, 4)]
     assert dict(tried.propose(slots, top=3)) == {0: Proposal(None), 1: Proposal(None)}
@@ -172,9 +172,9 @@ def test_probabilities_that_are_not_numbers_are_refused() -> None:
     tried = tiny_proposer(TOKENIZERS["byte-level BPE"], Helper(("boat",)))
     with torch.no_grad():
         tried.model.engine.model.get_output_embeddings().weight.fill_(torch.nan)
-    with pytest.raises(UserError, match="not numbers") as told:
+    with pytest.raises(UserError, match="not numbers") as message:
         list(tried.propose([slot("The old river runs", "river")], top=3))
-    assert "--" not in str(told.value)  # `vary` has no option to change it
+    assert "--" not in str(message.value)  # `vary` has no option to change it
 
 
 def test_the_fingerprint_holds_the_model_the_helper_and_the_pool() -> None:

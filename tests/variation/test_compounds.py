@@ -38,7 +38,7 @@ def test_a_part_of_a_compound_stays(
     ("premise", "expected"),
     [("A man hurt his foot.", 0), ("A man hurt a foot.", 1), ("A child hurt his foot.", 0)],
 )
-def test_no_woman_comes_in_beside_his(premise: str, expected: int, tagger: SpacyTagger, tmp_path: Path) -> None:
+def test_no_woman_comes_in_next_to_his(premise: str, expected: int, tagger: SpacyTagger, tmp_path: Path) -> None:
     word = premise.split()[1]
     pair = (premise, f"The {word} cried.")
     _, suite = varied(problems(pair), Planted({word: {"woman": 0.3}}), tagger, tmp_path)

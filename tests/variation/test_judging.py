@@ -148,7 +148,7 @@ def test_none_asks_for_no_judge_and_says_nothing() -> None:
     assert heard.lines == []
 
 
-def test_a_classifier_is_no_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_classifier_is_not_a_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     class Classifier:
         modes = ("classify",)
 

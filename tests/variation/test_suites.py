@@ -113,7 +113,7 @@ def test_a_person_stays_a_person_and_a_thing_a_thing(tagger: SpacyTagger, tmp_pa
     ("word", "counts"),
     [("lighthouse", True), ("house", True), ("song", True), ("water", False), ("bread", False), ("furniture", False)],
 )
-def test_count_nouns_are_told_from_masses(word: str, counts: bool) -> None:
+def test_count_nouns_are_reported_from_masses(word: str, counts: bool) -> None:
     assert is_count_noun(word) is counts
 
 

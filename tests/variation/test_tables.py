@@ -1,4 +1,4 @@
-"""Tables of users' files: encodings, separators, quotation marks, and faults told with their line."""
+"""Tables of users' files: encodings, separators, quotation marks, and faults reported with their line."""
 
 from __future__ import annotations
 
@@ -70,18 +70,18 @@ def test_a_table_that_is_in_no_encoding_we_guess_names_the_line(tmp_path: Path) 
         ('a,b\n"open,x\n', None, "no CSV"),
     ],
 )
-def test_faults_are_told_with_their_line(
+def test_faults_are_reported_with_their_line(
     tmp_path: Path, content: str | bytes, encoding: str | None, words: str
 ) -> None:
     path = written(tmp_path, content)
-    with pytest.raises(UserError) as told:
+    with pytest.raises(UserError) as message:
         list(open_table(path, encoding).rows())
-    assert words in str(told.value)
-    assert str(path) in str(told.value) or "unknown encoding" in words
+    assert words in str(message.value)
+    assert str(path) in str(message.value) or "unknown encoding" in words
 
 
 @pytest.mark.parametrize("name", ["missing.tsv", "."])
-def test_what_is_no_file_is_told(tmp_path: Path, name: str) -> None:
+def test_what_is_not_a_file_is_reported(tmp_path: Path, name: str) -> None:
     with pytest.raises(UserError, match=r"no such file|a folder"):
         open_table(tmp_path / name)
 
@@ -106,7 +106,7 @@ def test_separators_that_only_unicode_knows_end_no_row(tmp_path: Path) -> None:
     "name", ["utf-8", "UTF8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32-le", "gb18030"]
 )
 @pytest.mark.parametrize("ending", ["tsv", "csv", "jsonl"])
-def test_a_byte_order_mark_is_no_text_in_a_declared_encoding(tmp_path: Path, name: str, ending: str) -> None:
+def test_a_byte_order_mark_is_not_text_in_a_declared_encoding(tmp_path: Path, name: str, ending: str) -> None:
     row = {"premise": "A café", "hypothesis": "café", "label": "neutral"}
     separator = "\t" if ending == "tsv" else ","
     text = f"{separator.join(row)}\n{separator.join(row.values())}\n" if ending != "jsonl" else f"{json.dumps(row)}\n"
@@ -140,7 +140,7 @@ def test_a_carriage_return_in_a_cell_ends_no_row(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_line_that_names_the_separator_is_no_header(tmp_path: Path, separator: str, end: str) -> None:
+def test_a_line_that_names_the_separator_is_not_a_header(tmp_path: Path, separator: str, end: str) -> None:
     lines = (f"sep={separator}", separator.join(("premise", "label")), separator.join(("A dog", "neutral")))
     table = open_table(written(tmp_path, "".join(line + end for line in lines)))
     assert table.columns == ("premise", "label")

@@ -16,7 +16,7 @@ from veridical.variation.tagging import MODELS, SpacyTagger, load_tagger
 PAIR = ("A dog ran home.", "A dog moved.")
 
 
-def test_open_classes_are_told_from_names_auxiliaries_and_function_words(tagger: SpacyTagger) -> None:
+def test_open_classes_are_reported_from_names_auxiliaries_and_function_words(tagger: SpacyTagger) -> None:
     (tokens,) = tagger.tag(["Mary has quickly eaten the red apple in Paris , and she does not sleep ."])
     assert {token.text: token.word_class for token in tokens if token.word_class} == {
         "quickly": "adverb",

@@ -104,7 +104,7 @@ def test_a_word_inside_a_compound_is_left_alone(
         ("See example.com for news.", "The news is on example.com.", {"example", "com"}),
     ],
 )
-def test_parts_of_contractions_and_hyphenated_words_are_no_targets(
+def test_parts_of_contractions_and_hyphenated_words_are_not_targets(
     tagger: SpacyTagger, premise: str, hypothesis: str, left_alone: set[str]
 ) -> None:
     assert left_alone.isdisjoint(target.form for target in targets(tagger, premise, hypothesis))

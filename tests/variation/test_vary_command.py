@@ -42,7 +42,7 @@ def seeds(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_table_of_counts_and_the_files_are_told(
+def test_the_table_of_counts_and_the_files_are_reported(
     planted: Planted, seeds: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "variants.jsonl"
@@ -93,9 +93,9 @@ def test_nothing_left_at_a_stage_is_said(
 ) -> None:
     planted.words = {"dog": {"dogs": 0.3}}
     assert main(["vary", str(seeds), "--proposer", "x", "--out", str(tmp_path / "o.jsonl")]) == 0
-    told = capsys.readouterr().err
-    assert "nothing left at the stage 'same fine tag in the sentence': 0 of 1 replacements" in told
-    assert "dog (NN) > dogs (NNS)" in told
+    message = capsys.readouterr().err
+    assert "nothing left at the stage 'same fine tag in the sentence': 0 of 1 replacements" in message
+    assert "dog (NN) > dogs (NNS)" in message
 
 
 def test_a_built_in_suite_is_varied_by_name(planted: Planted, tmp_path: Path) -> None:
@@ -150,9 +150,9 @@ def test_a_mistake_is_one_line(
     given = [argument.format(seeds=seeds) for argument in arguments]
     out = [] if "--out" in given else ["--out", str(tmp_path / "o.jsonl")]
     status = main(["vary", *given, "--proposer", "x", *out])
-    told = capsys.readouterr()
-    assert (status, told.out) == (2, "")
-    lines = [line for line in told.err.splitlines() if line.startswith("veridical: ")]
+    message = capsys.readouterr()
+    assert (status, message.out) == (2, "")
+    lines = [line for line in message.err.splitlines() if line.startswith("veridical: ")]
     assert len(lines) == 1
     assert words in lines[0]
     assert not (tmp_path / "o.jsonl").exists()
@@ -169,7 +169,7 @@ def test_what_is_read_is_not_overwritten(
     given: list[str],
     out: str,
 ) -> None:
-    """Neither by the suite nor by the counts beside it, whatever the file is called; told before a model is loaded."""
+    """Neither by the suite nor by its counts, whatever the file is called; refused before a model is loaded."""
     monkeypatch.setattr(proposers, "load", lambda spec: pytest.fail("a model was loaded"))
     suite = tmp_path / "suite.jsonl"
     write_suite(problems(("A dog sleeps.", "The dog rests.")).frame, suite)
@@ -209,7 +209,7 @@ def test_options_of_tables_are_refused_for_a_suite(
     assert not (tmp_path / "o.jsonl").exists()
 
 
-def test_what_is_no_regular_file_is_refused_before_a_model_is_loaded(
+def test_what_is_not_a_regular_file_is_refused_before_a_model_is_loaded(
     seeds: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(proposers, "load", lambda spec: pytest.fail("a model was loaded"))
@@ -217,7 +217,7 @@ def test_what_is_no_regular_file_is_refused_before_a_model_is_loaded(
     os.mkfifo(pipe)
     (tmp_path / "o.jsonl.stages.json").mkdir()
     nowhere = tmp_path / "nowhere" / "o.jsonl"
-    for out, told in (
+    for out, message in (
         (pipe, "a named pipe"),
         (tmp_path, "a folder"),
         (tmp_path / "o.jsonl", "a folder"),
@@ -225,5 +225,5 @@ def test_what_is_no_regular_file_is_refused_before_a_model_is_loaded(
         (tmp_path / ("o" * 240), "File name too long; choose another file"),
     ):
         assert main(["vary", str(seeds), "--proposer", "x", "--out", str(out)]) == 2
-        assert told in capsys.readouterr().err
+        assert message in capsys.readouterr().err
     assert pipe.is_fifo()

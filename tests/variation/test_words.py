@@ -73,7 +73,7 @@ def test_letters_of_any_script_are_a_word(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "a", "##ing", "▁dog", "dog-cat", "don't", "2nd", "...", "ice cream", "—"])
-def test_pieces_and_punctuation_are_no_word(text: str) -> None:
+def test_pieces_and_punctuation_are_not_words(text: str) -> None:
     assert not is_word(text)
 
 

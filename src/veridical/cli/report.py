@@ -12,21 +12,29 @@ def command(
     run: Annotated[list[Path], typer.Argument(metavar="RUN", help="Run folders, or studies.")],
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE.html", help="Default: report.html in the first folder."),
+        typer.Option(
+            "--out",
+            metavar="FILE.html",
+            help="Default: report.html in the first folder; with --sets, report-sets-FIELD.html.",
+        ),
+    ] = None,
+    sets: Annotated[
+        str | None,
+        typer.Option("--sets", metavar="FIELD", help="Make the item sets of this field, factor or grouping."),
     ] = None,
 ) -> None:
     """Write what is measured of runs as one self-contained page."""
     from veridical.cli.console import tell_missing
     from veridical.errors import UserError
-    from veridical.files.writing import ReadOnlyError
+    from veridical.files.writing import ReadOnlyError, slug
     from veridical.runs.load import open_runs
     from veridical.studies.judged import Judgement
     from veridical.studies.study import write_page
 
-    judgement = Judgement(tuple(open_runs(run)))
+    judgement = Judgement(tuple(open_runs(run)), sets=sets)
     tell_missing(judgement)
     try:
-        path = write_page(out or run[0] / "report.html", judgement)
+        path = write_page(out or run[0] / (f"report-sets-{slug(sets)}.html" if sets else "report.html"), judgement)
     except ReadOnlyError as error:
         raise UserError(f"{error.problem}; name another place with --out FILE.html") from error
     typer.echo(f"report: {path}")

@@ -13,6 +13,7 @@ from veridical.errors import UserError, unknown
 from veridical.files.pointers import check_pointer_file
 from veridical.models.model_source import ModelSource
 from veridical.models.providers import PROVIDERS
+from veridical.models.shards import check_shards
 
 ALIASES = ("smollm2",)
 
@@ -122,6 +123,7 @@ def _hugging_face(spec: str, rest: str) -> ModelSource:
         for file in path.iterdir():
             if file.name.endswith((*WEIGHTS, ".json", ".model")):
                 check_pointer_file(file)
+        check_shards(path)
         return ModelSource(spec, "folder", str(path.resolve()))
     if path.is_file():
         raise UserError(f"model {spec!r}: {path} is a file; name its folder, or gguf/{rest} for a GGUF file")

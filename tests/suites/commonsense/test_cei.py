@@ -101,7 +101,7 @@ def test_a_row_at_fault_is_named(change: dict[str, str], message: str, tmp_path:
         of_file("cei", write_csv(tmp_path / "data_mixed-signals.csv", rows))
 
 
-def test_a_blank_annotation_is_no_vote(tmp_path: Path) -> None:
+def test_a_blank_annotation_is_not_a_vote(tmp_path: Path) -> None:
     rows = read_csv(FILE)
     rows[1]["sl_plutchik_primary_ann2"] = ""
     item = named(of_file("cei", write_csv(tmp_path / "data_mixed-signals.csv", rows)).suite)["mixed-signals 7"]

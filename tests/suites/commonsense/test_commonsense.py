@@ -163,7 +163,7 @@ def test_the_filtered_social_iqa_is_the_rows_whose_numbers_a_list_gives() -> Non
     assert [item.id for item in part.items] == [whole.items[0].id, whole.items[2].id]
 
 
-def test_a_hellaswag_row_with_a_blank_ending_is_left_aside_and_told(tmp_path: Path) -> None:
+def test_a_hellaswag_row_with_a_blank_ending_is_left_aside_and_reported(tmp_path: Path) -> None:
     lines = (PUBLISHED / "hellaswag" / "hellaswag_val.jsonl").read_text(encoding="utf-8").splitlines()
     lines[1] = lines[1].replace("sings to the bucket.", "[substeps]")
     (tmp_path / "hellaswag.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -52,21 +52,21 @@ def test_a_long_list_of_names_is_cut_short(tmp_path: Path) -> None:
     assert len(str(error.value)) < 500
 
 
-def test_a_folder_without_the_files_is_told_what_was_looked_for(tmp_path: Path) -> None:
+def test_a_folder_without_the_files_is_reported_what_was_looked_for(tmp_path: Path) -> None:
     with pytest.raises(UserError) as error:
         benchmark(TASKS["piqa"], Copy(folder=tmp_path))
-    told = str(error.value)
-    assert told.startswith(f"piqa: none of its files is in {tmp_path}; looked for piqa.jsonl, ")
-    assert "valid.jsonl, dev.jsonl" in told
-    assert "in piqa/, physicaliqa-train-dev/" in told
+    message = str(error.value)
+    assert message.startswith(f"piqa: none of its files is in {tmp_path}; looked for piqa.jsonl, ")
+    assert "valid.jsonl, dev.jsonl" in message
+    assert "in piqa/, physicaliqa-train-dev/" in message
 
 
 @pytest.mark.parametrize(
-    ("name", "told"), [("none", "no such folder"), ("file", "a file, not a folder; give it as --data")]
+    ("name", "message"), [("none", "no such folder"), ("file", "a file, not a folder; give it as --data")]
 )
-def test_a_folder_that_is_none_is_refused(name: str, told: str, tmp_path: Path) -> None:
+def test_a_folder_that_is_none_is_refused(name: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(UserError, match=f"--data-dir .*{name}: {told}"):
+    with pytest.raises(UserError, match=f"--data-dir .*{name}: {message}"):
         Copy(folder=tmp_path / name)
 
 
@@ -79,7 +79,7 @@ GOOD = {"goal": "boil tea", "sol1": "heat it", "sol2": "cool it", "label": 0}
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         ({"goal": "x", "sol1": "y", "label": 0}, "line 2, field 'sol2': there is no such field"),
         ({**GOOD, "sol1": "  "}, "line 2, field 'sol1': it is blank"),
@@ -89,12 +89,12 @@ GOOD = {"goal": "boil tea", "sol1": "heat it", "sol2": "cool it", "label": 0}
         ({**GOOD, "goal": ["x"]}, "line 2, field 'goal': text is needed, this is a list"),
     ],
 )
-def test_a_row_at_fault_is_told_with_file_and_line(wrong: dict[str, Any], told: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=f"valid.jsonl, {told}"):
+def test_a_row_at_fault_is_reported_with_file_and_line(wrong: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=f"valid.jsonl, {message}"):
         benchmark(TASKS["piqa"], rows(tmp_path / "valid.jsonl", GOOD, wrong))
 
 
-def test_rows_without_labels_want_the_file_beside(tmp_path: Path) -> None:
+def test_rows_without_labels_want_the_file_next_to_them(tmp_path: Path) -> None:
     unlabelled = {name: GOOD[name] for name in ("goal", "sol1", "sol2")}
     copy = rows(tmp_path / "valid.jsonl", unlabelled, {**unlabelled, "goal": "fry tea"})
     with pytest.raises(UserError, match=r"no field 'label', and there is no valid-labels.lst next to it"):
@@ -107,25 +107,25 @@ def test_rows_without_labels_want_the_file_beside(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("label", "told"), [("-1", "out of range"), ("2", "out of range: choice 3 of 2"), ("b", "'b'")]
+    ("label", "message"), [("-1", "out of range"), ("2", "out of range: choice 3 of 2"), ("b", "'b'")]
 )
-def test_a_label_at_fault_in_the_file_beside_is_told_with_that_file_and_line(
-    label: str, told: str, tmp_path: Path
+def test_a_label_at_fault_in_the_file_next_to_is_reported_with_that_file_and_line(
+    label: str, message: str, tmp_path: Path
 ) -> None:
     unlabelled = {name: GOOD[name] for name in ("goal", "sol1", "sol2")}
     copy = rows(tmp_path / "valid.jsonl", unlabelled, {**unlabelled, "goal": "fry tea"})
     (tmp_path / "valid-labels.lst").write_text(f"0\n{label}\n")
-    with pytest.raises(UserError, match=f"valid-labels.lst, line 2: .*{told}"):
+    with pytest.raises(UserError, match=f"valid-labels.lst, line 2: .*{message}"):
         benchmark(TASKS["piqa"], copy)
 
 
-def test_a_row_that_lacks_its_label_is_told_where_the_others_have_one(tmp_path: Path) -> None:
+def test_a_row_that_lacks_its_label_is_reported_where_the_others_have_one(tmp_path: Path) -> None:
     unlabelled = {name: GOOD[name] for name in ("goal", "sol1", "sol2")}
     with pytest.raises(UserError, match=r"valid.jsonl, line 1, field 'label': there is no such field"):
         benchmark(TASKS["piqa"], rows(tmp_path / "valid.jsonl", unlabelled, GOOD))
 
 
-def test_a_folder_given_as_the_file_is_told_apart_from_an_unknown_kind(tmp_path: Path) -> None:
+def test_a_folder_given_as_the_file_is_distinguished_from_an_unknown_kind(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"a folder, not a file; give it as --data-dir$"):
         benchmark(TASKS["piqa"], Copy(file=tmp_path))
 
@@ -152,7 +152,7 @@ def test_the_hub_s_own_files_are_found_in_a_clone_of_its_repository(task: str, p
     ]
 
 
-def test_a_file_of_another_kind_beside_does_not_stand_in_the_way(tmp_path: Path) -> None:
+def test_a_file_of_another_kind_next_to_does_not_stand_in_the_way(tmp_path: Path) -> None:
     shutil.copytree(PIQA, tmp_path / "piqa")
     (tmp_path / "piqa" / "piqa_rup.bak").write_text("not ours")
     assert len(benchmark(TASKS["piqa-rup"], Copy(folder=tmp_path)).suite.items) == 3
@@ -162,13 +162,13 @@ def test_a_file_of_another_kind_beside_does_not_stand_in_the_way(tmp_path: Path)
 
 
 @pytest.mark.parametrize("other", [{"label": 1}, {"sol1": GOOD["sol2"], "sol2": GOOD["sol1"]}])
-def test_a_row_that_contradicts_another_is_asked_too_and_told(other: dict[str, Any], tmp_path: Path) -> None:
+def test_a_row_that_contradicts_another_is_asked_too_and_reported(other: dict[str, Any], tmp_path: Path) -> None:
     """The same question and choices, in the same order or another, with another right answer."""
     found = benchmark(TASKS["piqa"], rows(tmp_path / "valid.jsonl", GOOD, {**GOOD, **other}))
     assert len(found.suite.items) == 2
-    (told,) = found.notes
-    assert told.startswith("piqa: 1 of 2 rows say that another answer of an earlier one is right")
-    assert told.endswith("the first being line 2, against line 1")
+    (message,) = found.notes
+    assert message.startswith("piqa: 1 of 2 rows say that another answer of an earlier one is right")
+    assert message.endswith("the first being line 2, against line 1")
 
 
 def test_a_row_whose_choices_are_swapped_with_their_label_contradicts_nothing(tmp_path: Path) -> None:
@@ -176,12 +176,12 @@ def test_a_row_whose_choices_are_swapped_with_their_label_contradicts_nothing(tm
     assert benchmark(TASKS["piqa"], rows(tmp_path / "valid.jsonl", GOOD, swapped)).notes == ()
 
 
-def test_a_row_that_repeats_another_is_asked_once_and_told(tmp_path: Path) -> None:
+def test_a_row_that_repeats_another_is_asked_once_and_reported(tmp_path: Path) -> None:
     found = benchmark(TASKS["piqa"], rows(tmp_path / "valid.jsonl", GOOD, {**GOOD, "goal": "fry tea"}, GOOD))
     assert len(found.suite.items) == 2
-    (told,) = found.notes
-    assert told.startswith("piqa: 1 of 3 rows repeat an earlier one and are asked once")
-    assert told.endswith("valid.jsonl, line 3, which repeats line 1")
+    (message,) = found.notes
+    assert message.startswith("piqa: 1 of 3 rows repeat an earlier one and are asked once")
+    assert message.endswith("valid.jsonl, line 3, which repeats line 1")
 
 
 def test_the_order_of_rows_does_not_change_the_suite(tmp_path: Path) -> None:

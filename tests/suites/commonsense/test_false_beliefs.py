@@ -96,7 +96,7 @@ def test_a_blank_passage_is_put_together_from_its_parts() -> None:
     )
 
 
-def test_a_blank_condition_is_no_factor_and_no_role() -> None:
+def test_a_blank_condition_is_not_a_factor_nor_a_role() -> None:
     suite = published("false-beliefs").suite
     item = next(item for item in suite.items if item.fields["passage"].endswith("goes to get the ladder from the"))
     (member,) = suite.grouping("belief").sets()["2 implicit start end"]

@@ -59,7 +59,7 @@ def test_a_pair_has_logical_and_pragmatic_gold(implicature: Suite) -> None:
     assert item.gold == ("contradiction",)
 
 
-def test_a_logician_and_a_pragmatist_are_told_apart_by_the_gold_system(implicature: Suite) -> None:
+def test_a_logician_and_a_pragmatist_are_distinguished_by_the_gold_system(implicature: Suite) -> None:
     """Each paradigm has six target pairs, on all of which the two readings differ, and six controls, on none."""
     logician = judged(implicature, lambda item: item.golds["logical"][0])
     pragmatist = judged(implicature, lambda item: item.golds["pragmatic"][0])
@@ -147,7 +147,7 @@ def test_a_presupposition_survives_embedding_and_controls_are_marked(presupposit
     assert "presupposition" not in control.factors
 
 
-def test_absent_fields_of_the_hub_are_no_factors(tmp_path: Path) -> None:
+def test_absent_fields_of_the_hub_are_not_factors(tmp_path: Path) -> None:
     rows = read_jsonl(PRESUPPOSITION / "change_of_state.jsonl")
     for row in rows:
         row.pop("control_item", None)

@@ -106,7 +106,7 @@ def test_each_normalisation_chooses_as_a_reading_by_itself_does(name: str) -> No
     assert (read.table.labels[first] if first >= 0 else None) == CHOSEN[name]
 
 
-def test_what_was_not_scored_keeps_its_status_and_what_is_not_finite_is_told() -> None:
+def test_what_was_not_scored_keeps_its_status_and_what_is_not_finite_is_reported() -> None:
     asked = suite(item(1), item(2), item(3))
     empty = row(asked.items[1], A, ChoiceScore(0.0, 0, 0, 0))
     infinite = row(asked.items[2], A, ChoiceScore(-5.0, 2, 5, 10, -math.inf))
@@ -139,7 +139,7 @@ def test_choices_without_a_context_have_no_corrected_accuracy() -> None:
     assert list(found) == ["sum", "token", "char", "byte"]
 
 
-def test_another_gold_system_is_judged_beside_the_first() -> None:
+def test_another_gold_system_is_judged_next_to_the_first() -> None:
     golds = {"pragmatic": ("B",)}
     asked = suite(item(1, golds=golds), item(2, golds=golds), item(3))
     measures = judge(asked, frame(*(row(one, A, B) for one in asked.items)))

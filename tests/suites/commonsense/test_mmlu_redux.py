@@ -39,10 +39,10 @@ def test_only_questions_found_sound_are_asked_and_the_others_are_counted_by_what
         "Who ratifies treaties?": ("A",),
         "Who appoints ambassadors?": ("B",),
     }
-    told = next(note for note in built.notes if "left aside" in note)
-    assert "3 of 6 rows" in told
+    expected = next(note for note in built.notes if "left aside" in note)
+    assert "3 of 6 rows" in expected
     for reason in ("wrong_groundtruth", "bad_question_clarity", "multiple_correct_answers"):
-        assert reason in told
+        assert reason in expected
 
 
 def test_the_subject_is_the_files_name_or_the_rows_own(tmp_path: Path) -> None:

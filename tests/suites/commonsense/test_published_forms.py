@@ -44,7 +44,7 @@ DIALOGUE = {
 
 @pytest.mark.parametrize("blank", ["", " ", "\n", None])
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_a_turn_without_text_is_no_turn(blank: str | None, place: int, tmp_path: Path) -> None:
+def test_a_turn_without_text_is_not_a_turn(blank: str | None, place: int, tmp_path: Path) -> None:
     turns: list[str | None] = list(DIALOGUE["conversation"])
     turns.insert(place, blank)
     path = tmp_path / "test.json"
@@ -174,7 +174,7 @@ def test_rupbench_s_piqa_is_asked_under_each_of_its_nine_perturbations(tmp_path:
     assert asked["0 typos"][0] == ("Question: dyr a sheo\nAnswer:", " stuff it with paper")
 
 
-def test_rupbench_s_rows_stand_beside_their_original_without_piqa_s_own_file(tmp_path: Path) -> None:
+def test_rupbench_s_rows_stand_next_to_their_original_without_piqa_s_own_file(tmp_path: Path) -> None:
     suite = benchmark(TASKS["piqa-pairs"], Copy(file=rupbench(tmp_path))).suite
     sets = suite.grouping("pair").sets()
     assert {len(members) for members in sets.values()} == {10}

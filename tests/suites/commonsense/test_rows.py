@@ -68,7 +68,7 @@ def test_a_json_document_holds_its_records_as_a_list_or_by_their_ids(text: str, 
     assert [dict(row.values) for row in read_rows(path)] == values
 
 
-def test_a_byte_order_mark_and_blank_lines_are_no_rows(tmp_path: Path) -> None:
+def test_a_byte_order_mark_and_blank_lines_are_not_rows(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_bytes("﻿goal,label\r\nboil,1\r\n,\r\n\r\nfry,2\r\n".encode())
     assert [dict(row.values) for row in read_rows(path)] == [
@@ -78,7 +78,7 @@ def test_a_byte_order_mark_and_blank_lines_are_no_rows(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "message"),
     [
         ("rows.jsonl", '{"a": 1}\n{"a": \n', "rows.jsonl, line 2, column .*not JSON"),
         ("rows.jsonl", '{"a": 1}\n{"a": 1', "line 2.*is the file cut off"),
@@ -96,10 +96,10 @@ def test_a_byte_order_mark_and_blank_lines_are_no_rows(tmp_path: Path) -> None:
         ("rows.jsonl", "", "the file is empty"),
     ],
 )
-def test_a_file_at_fault_is_told_in_one_line(name: str, content: str, told: str, tmp_path: Path) -> None:
+def test_a_file_at_fault_is_reported_in_one_line(name: str, content: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text(content)
-    with pytest.raises(UserError, match=told) as error:
+    with pytest.raises(UserError, match=message) as error:
         read_rows(path)
     assert "\n" not in str(error.value)
     assert str(path) in str(error.value)
@@ -203,12 +203,12 @@ def test_lists_are_read_as_json_and_as_python_writes_them(cell: str) -> None:
 
 
 @pytest.mark.parametrize("cell", ["[1, 2]", "['a', 2]", "a, b", "{'a': 1}", "[" * 10_000])
-def test_what_is_no_list_of_texts_is_refused(cell: str) -> None:
+def test_what_is_not_a_list_of_texts_is_refused(cell: str) -> None:
     with pytest.raises(UserError, match="a list"):
         Row({"choices": cell}, "f", "line 1").texts("choices")
 
 
-def test_a_missing_or_blank_field_is_told_with_file_line_and_field(tmp_path: Path) -> None:
+def test_a_missing_or_blank_field_is_reported_with_file_line_and_field(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("goal,label\n ,x\n")
     row = read_rows(path)[0]
@@ -230,7 +230,7 @@ def test_whole_numbers_are_read_however_they_are_written(written: object, number
     assert Row({"label": written}, "file", "line 1").whole("label") == number
 
 
-def test_labels_beside_go_with_the_rows_in_order(tmp_path: Path) -> None:
+def test_labels_next_to_go_with_the_rows_in_order(tmp_path: Path) -> None:
     labels = tmp_path / "labels.lst"
     labels.write_text("0\r\n1\r\n\n")
     rows = [Row({"a": "x"}, "file", "line 1"), Row({"a": "y"}, "file", "line 2")]
@@ -251,8 +251,8 @@ def test_a_list_is_one_value_a_line_or_json(tmp_path: Path) -> None:
     assert read_values(tmp_path / "ids.txt") == read_values(tmp_path / "ids.json") == ["3", "14"]
 
 
-def test_a_text_in_the_place_of_a_label_is_not_told_whole() -> None:
+def test_a_text_in_the_place_of_a_label_is_not_reported_whole() -> None:
     row = Row({"label": "word " * 4000}, "file", "line 1")
-    with pytest.raises(UserError, match=r"^file, line 1, field 'label': a whole number is needed, .* … ") as told:
+    with pytest.raises(UserError, match=r"^file, line 1, field 'label': a whole number is needed, .* … ") as message:
         row.whole("label")
-    assert len(str(told.value)) < 400
+    assert len(str(message.value)) < 400

@@ -75,7 +75,7 @@ def test_what_is_shared_by_two_benchmarks_is_asked_once(folder: Path, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["piqa", "--data-dir", "none"], "--data-dir none: no such folder"),
         (["piqa", "--data-dir", "{empty}"], "piqa: none of its files is in .*looked for piqa.jsonl"),
@@ -91,12 +91,12 @@ def test_what_is_shared_by_two_benchmarks_is_asked_once(folder: Path, tmp_path: 
         (["piqqa", "--data-dir", "{data}"], "unknown suite 'piqqa': did you mean 'piqa'"),
     ],
 )
-def test_what_cannot_be_asked_is_told_in_one_line(
-    arguments: list[str], told: str, folder: Path, tmp_path: Path
+def test_what_cannot_be_asked_is_reported_in_one_line(
+    arguments: list[str], message: str, folder: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "empty").mkdir()
     given = [argument.format(data=folder, empty=tmp_path / "empty") for argument in arguments]
-    assert re.search(told, fault("run", *given, "--model", "smollm2", "--out", tmp_path / "study"))
+    assert re.search(message, fault("run", *given, "--model", "smollm2", "--out", tmp_path / "study"))
 
 
 def test_the_list_of_suites_tells_benchmarks_apart() -> None:

@@ -62,10 +62,10 @@ def test_labels_are_read_whatever_their_case_and_the_space_behind_them() -> None
 
 
 def test_an_unknown_label_is_one_line_with_file_record_and_field(tmp_path: Path) -> None:
-    with pytest.raises(UserError) as told:
+    with pytest.raises(UserError) as expected:
         of_file("sarc7", _changed(tmp_path, "2_22", label="dry sarcasm"))
 
-    message = str(told.value)
+    message = str(expected.value)
     assert "sarcasmdata.json, record '2_22', field 'label': unknown label 'dry sarcasm'" in message
     assert "\n" not in message
 
@@ -76,7 +76,7 @@ def test_a_line_without_a_speaker_is_put_without_one(tmp_path: Path) -> None:
     assert named(suite)["1_11"].fields["dialogue"] == "BEN: The boss wants us at four.\nAll of us?"
 
 
-def test_a_context_that_is_no_list_is_refused(tmp_path: Path) -> None:
+def test_a_context_that_is_not_a_list_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"record '1_11', field 'context': a list of texts is needed"):
         of_file("sarc7", _changed(tmp_path, "1_11", context="The boss wants us at four."))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from veridical.errors import UserError
 from veridical.files.binary_file import plain_name
 from veridical.loggers import errors_alone
-from veridical.suites.commonsense.row import LONGEST_NAME, Row, shortened
+from veridical.suites.commonsense.row import LONGEST_NAME, Row, listed, shortened
 from veridical.suites.commonsense.rows import FORMATS, read_rows, read_values, rows_of, with_values
 from veridical.suites.commonsense.saved import Saved, saved_files
 from veridical.suites.commonsense.task import Files, Hub, Listed, Originals, Task
@@ -107,7 +107,12 @@ def read_labelled(path: Path, files: Files, notes: list[str] | None = None) -> l
         return rows
     labels = path.with_name(files.labels.format(stem=plain_name(path).stem))
     if not labels.is_file():
-        raise UserError(f"{path}: its rows have no field {files.label!r}, and there is no {labels.name} next to it")
+        fields = listed(rows[0].values)
+        ready = ", as requests made for a harness do: give the benchmark's own file" if "gold" in rows[0].values else ""
+        raise UserError(
+            f"{path}: its rows have no field {files.label!r}, and there is no {labels.name} next to it; they have "
+            f"{fields}{ready}"
+        )
     return with_values(rows, labels, files.label)
 
 
