@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-traps bench clean
+.PHONY: help demo test check test-faults test-traps bench clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -34,8 +34,12 @@ check: $(VENV)/test  ## ruff, mypy --strict on src and tools, and the direction 
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# One process a core, each with one thread; the tests of a file stay together, with what they share.
 test: $(VENV)/test  ## the tests
-	$(BIN)/pytest --quiet
+	OMP_NUM_THREADS=1 $(BIN)/pytest --quiet --numprocesses logical --dist loadfile --no-loadscope-reorder
+
+test-faults: $(VENV)/test  ## damage 300 copies of each kind of file (or VERIDICAL_FAULTS), and see what is said
+	VERIDICAL_FAULTS=$${VERIDICAL_FAULTS:-300} $(BIN)/pytest --quiet tests/faults
 
 test-traps: $(VENV)/test  ## bring each known bug back, and see its test fail
 	$(BIN)/python tests/traps.py
