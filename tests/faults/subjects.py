@@ -40,6 +40,8 @@ class Subject:
     command: Command | None = None
     read: Callable[[Path], object] | None = None
     sealed: bool = False
+    records: Callable[[Path], int] | None = None
+    """How many records there are, counted without Veridical: each is judged or named as left out."""
 
 
 N = 12
@@ -231,6 +233,21 @@ def _checkpoint(folder: Path) -> None:
     tiny.saved(folder / "model", tiny.llama(len(tokenizer)), tokenizer)
 
 
+def _lines(pattern: str, head: int = 0) -> Callable[[Path], int]:
+    """The lines of a file that hold anything, less `head` lines of names."""
+
+    def count(folder: Path) -> int:
+        (path,) = folder.glob(pattern)
+        return sum(bool(line.strip()) for line in path.read_bytes().split(b"\n")) - head
+
+    return count
+
+
+def _samples(folder: Path) -> int:
+    document = json.loads((folder / "log.json").read_bytes())
+    return len(document["samples"])
+
+
 def _imports(harness: str) -> Command:
     return lambda folder, out: ["import", harness, str(folder), "--out", str(out / "run"), "--json"]
 
@@ -263,16 +280,16 @@ def _export(suite: str, *given: str) -> Command:
 SUBJECTS: dict[str, Subject] = {
     "suite": Subject(_suite, _export("{}/suite.jsonl")),
     "data": Subject(_data, _export("piqa", "--data", "{}/valid.jsonl")),
-    "tsv": Subject(_tsv, _predictions("answers.tsv")),
-    "predictions": Subject(_rows, _predictions("answers.jsonl")),
+    "tsv": Subject(_tsv, _predictions("answers.tsv"), records=_lines("answers.tsv", head=1)),
+    "predictions": Subject(_rows, _predictions("answers.jsonl"), records=_lines("answers.jsonl")),
     "wide table": Subject(_wide, _validity),
     "long table": Subject(_long, _validity_long),
     "roles": Subject(_roles, _validity_roles),
     "recipe": Subject(_recipe, lambda folder, out: ["run", str(folder / "recipe.yaml"), "--out", str(out / "x")]),
     "sheets and key": Subject(_sheets, lambda folder, out: ["review", "agreement", str(folder / "review"), "--json"]),
-    "lm-eval lines": Subject(_lm_eval, _imports("lm-eval")),
+    "lm-eval lines": Subject(_lm_eval, _imports("lm-eval"), records=_lines("samples*")),
     "lm-eval array": Subject(_lm_eval_array, _imports("lm-eval")),
-    "Inspect JSON": Subject(_inspect, _imports("inspect")),
+    "Inspect JSON": Subject(_inspect, _imports("inspect"), records=_samples),
     "Inspect zip": Subject(_inspect_zip, _imports("inspect")),
     "HELM": Subject(_helm, _imports("helm")),
     "run folder": Subject(_run, lambda folder, out: ["judge", str(folder / "study"), "--json"], sealed=True),

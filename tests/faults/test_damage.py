@@ -14,6 +14,7 @@ import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,6 +80,8 @@ def test_damaged_files(kind: str, tmp_path: Path, subtests: pytest.Subtests) -> 
             with within(SECONDS):
                 status, came, said = outcome(subject, folder, tmp_path / f"out{number}")
             check(subject, path, status, came, said, right)
+            if status == 0 and subject.records is not None and path.is_file():
+                check_records(subject.records(folder), json.loads(str(came)), said)
         shutil.rmtree(folder.parent)
         shutil.rmtree(tmp_path / f"out{number}", ignore_errors=True)
 
@@ -105,3 +108,14 @@ def check(subject: Subject, path: Path, status: int, came: object, said: str, ri
 def comparable(came: object) -> object:
     """What was read, without the folders in it."""
     return json.loads(came)["measures"] if isinstance(came, str) else came
+
+
+def check_records(there: int, document: dict[str, Any], said: str) -> None:
+    """Every record that is there is judged, or left out with a reason."""
+    imported = document["imported"]
+    tasks = [task for one in imported for task in one["tasks"]]
+    judged = sum(task["records"] for task in tasks)
+    left_out = sum(count for task in tasks for count in task["skipped"].values())
+    left_out += sum(lot["n"] for one in imported for lot in one["left_out"])
+    # A line that was cut into pieces is counted by its pieces.
+    assert judged + left_out >= there, (judged, left_out, there, said)
