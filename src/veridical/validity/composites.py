@@ -8,6 +8,7 @@ and sums of any columns that are not sums themselves.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -107,8 +108,9 @@ class _Search:
             return Composite(name, outcome, (outcome,), "same" if same else "unit" if factor > 0 else "reversed")
         if (one := self._with_one_other(name, outcome)) is not None:
             return one
-        if parts := mean_of_neighbours(name, outcome, list(self.columns), self.columns, self.halves):
-            return Composite(name, outcome, parts, "mean")
+        for order in _orders([one for one in self.columns if one != name], outcome):
+            if parts := mean_of_neighbours(name, outcome, order, self.columns, self.halves):
+                return Composite(name, outcome, parts, "mean")
         return self._of_several(name, outcome) or self._in_order(name, outcome)
 
     def _with_one_other(self, name: str, outcome: str) -> Composite | None:
@@ -225,6 +227,20 @@ class _Search:
         if distinct < 0.8 * there.sum() or not ((steps > 0).all() or (steps < 0).all()):
             return None
         return Composite(name, outcome, (outcome,), "order")
+
+
+def _orders(names: Sequence[str], outcome: str) -> list[list[str]]:
+    """The columns in which an average's parts may be neighbours: all, every second to fourth (tables that interleave
+    measures), and those whose names begin or end as the outcome's does."""
+    place = names.index(outcome)
+    orders = [list(names), *(list(names[place % step :: step]) for step in (2, 3, 4))]
+    for part in (0, -1):
+        of_outcome = _WORDS.split(outcome)[part]
+        orders.append([name for name in names if _WORDS.split(name)[part] == of_outcome])
+    return [list(order) for order in dict.fromkeys(map(tuple, orders)) if len(order) > 1]
+
+
+_WORDS = re.compile(r"[\W_]+")
 
 
 def _correlation(one: Floats, other: Floats) -> float:
