@@ -19,7 +19,7 @@ from pydantic_core import from_json
 from veridical.errors import UserError
 from veridical.files.ledger import Ledger
 from veridical.files.pointers import check_pointer_file
-from veridical.interop.imports.json_values import NOT_JSON, Objects, objects_in
+from veridical.interop.imports.json_values import NOT_JSON, ObjectReader, objects_in
 from veridical.runs.provenance import SourceFile
 
 CP1252 = "not UTF-8, read as Windows-1252"
@@ -67,7 +67,7 @@ class RecordFile:
         # An array, or objects that are spread over lines.
         if start[:1] == "[" or start.partition("\n")[0].strip() == "{":
             pieces = _pieces(stream, encoding, self.notes)
-            yield from map(_whole_characters, Objects(pieces, self.ledger, LARGEST))
+            yield from map(_whole_characters, ObjectReader(pieces, self.ledger, LARGEST))
         else:
             yield from self._lines(stream, encoding)
 
