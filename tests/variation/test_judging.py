@@ -152,7 +152,7 @@ def test_a_classifier_is_not_a_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     class Classifier:
         modes = ("classify",)
 
-    monkeypatch.setattr(judging, "load", lambda spec: Classifier())
+    monkeypatch.setattr(judging, "load", lambda spec, **_: Classifier())
     with pytest.raises(UserError, match="judge 'hf/some/nli' scores no texts"):
         load_judge("hf/some/nli")
 
