@@ -128,7 +128,7 @@ def test_where_no_causal_model_is_at_hand_one_line_says_so(monkeypatch: pytest.M
 
 
 def test_an_embedded_model_that_cannot_be_loaded_is_said_and_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(spec: str) -> object:
+    def broken(spec: str, **_: object) -> object:
         raise UserError("it needs gguf, which is not installed")
 
     monkeypatch.setattr(judging, "embedded_smollm2", lambda: Path("a.gguf"))
