@@ -67,7 +67,7 @@ class RecordFile:
         # An array, or objects that are spread over lines.
         if start[:1] == "[" or start.partition("\n")[0].strip() == "{":
             pieces = _pieces(stream, encoding, self.notes)
-            yield from map(_whole_characters, ObjectReader(pieces, self.ledger, LARGEST))
+            yield from map(whole_characters, ObjectReader(pieces, self.ledger, LARGEST))
         else:
             yield from self._lines(stream, encoding)
 
@@ -92,7 +92,7 @@ class RecordFile:
             for one in objects_in(self._text(line), lost):
                 self.ledger.take()
                 lost.take(-1)
-                yield _whole_characters(one)
+                yield whole_characters(one)
             broken.append(lost)
         for lost in broken:
             self.ledger.add(lost)
@@ -104,7 +104,7 @@ class RecordFile:
             pass
         try:
             # Python's reader takes half of a character (\ud800), which is then written as a question mark.
-            return _whole_characters(json.loads(self._text(line, note=True)))
+            return whole_characters(json.loads(self._text(line, note=True)))
         except (ValueError, RecursionError):
             return None
 
@@ -195,14 +195,14 @@ def _pieces(stream: _Hashed, encoding: str, notes: Counter[str]) -> Iterator[str
             yield decoder.decode(data)
 
 
-def _whole_characters(value: Any) -> Any:
+def whole_characters(value: Any) -> Any:
     """The value with a question mark for every half of a character, which none of the files written here could hold."""
     if isinstance(value, str):
         return value if value.isprintable() else value.encode(errors="replace").decode()
     if isinstance(value, dict):
-        return {_whole_characters(key): _whole_characters(inner) for key, inner in value.items()}
+        return {whole_characters(key): whole_characters(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_whole_characters(inner) for inner in value]
+        return [whole_characters(inner) for inner in value]
     return value
 
 
@@ -226,7 +226,7 @@ def parse_document(data: bytes, named: str) -> Any:
     except UnicodeDecodeError:
         text = data.decode("cp1252", errors="replace")
     try:
-        return _whole_characters(json.loads(text.removeprefix("\ufeff")))
+        return whole_characters(json.loads(text.removeprefix("\ufeff")))
     except RecursionError as error:
         raise UserError(f"{named}: nested too deeply") from error
     except ValueError as error:
