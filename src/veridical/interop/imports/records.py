@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 from pydantic_core import from_json
 
 from veridical.errors import UserError
+from veridical.files.encodings import FALLBACK, marked_encoding
 from veridical.files.ledger import Ledger
 from veridical.files.pointers import check_pointer_file
 from veridical.interop.imports.json_values import NOT_JSON, ObjectReader, objects_in
@@ -113,7 +114,7 @@ class RecordFile:
             return line.decode()
         except UnicodeDecodeError:
             self.notes[CP1252] += note
-            return line.decode("cp1252", errors="replace")
+            return line.decode(FALLBACK, errors="replace")
 
 
 class _Hashed:
@@ -169,9 +170,8 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _encoding(head: bytes) -> str:
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    return "utf-8"
+    # UTF-8's own mark is taken off where lines and values are read.
+    return marked_encoding(head).removesuffix("-sig") or "utf-8"
 
 
 def _recoded(stream: _Hashed, encoding: str) -> Iterator[bytes]:
@@ -191,7 +191,7 @@ def _pieces(stream: _Hashed, encoding: str, notes: Counter[str]) -> Iterator[str
             yield decoder.decode(data)
         except UnicodeDecodeError:
             notes[CP1252] += 1
-            decoder = codecs.getincrementaldecoder("cp1252")(errors="replace")
+            decoder = codecs.getincrementaldecoder(FALLBACK)(errors="replace")
             yield decoder.decode(data)
 
 
@@ -224,7 +224,7 @@ def parse_document(data: bytes, named: str) -> Any:
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError:
-        text = data.decode("cp1252", errors="replace")
+        text = data.decode(FALLBACK, errors="replace")
     try:
         return whole_characters(json.loads(text.removeprefix("\ufeff")))
     except RecursionError as error:
