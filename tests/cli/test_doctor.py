@@ -81,6 +81,26 @@ def test_a_decoder_that_begins_with_what_its_config_names_is_probed(tmp_path):
     assert "an encoder-decoder" in done.stdout
 
 
+def test_weights_that_nothing_uses_are_named(tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    from tests.models.tiny import byte_level_tokenizer, llama, saved
+
+    tokenizer = byte_level_tokenizer()
+    folder = saved(tmp_path / "m", llama(len(tokenizer)), tokenizer)
+    weights = load_file(folder / "model.safetensors")
+    name = "model.layers.0.self_attn.q_proj.weight"
+    extra = {name.replace("weight", "lora_A.weight"): weights[name][:2].clone()}
+    extra |= {"model.layers.9.mlp.up_proj.weight": weights["model.layers.0.mlp.up_proj.weight"].clone()}
+    extra |= {"model.layers.0.mlp.up_proj.bias": weights["model.norm.weight"].clone()}
+    save_file(weights | extra, folder / "model.safetensors", metadata={"format": "pt"})
+    done = call("doctor", "--model", f"hf/{folder}", "--device-map", "auto", env=WIDE)
+    assert done.returncode == 0, done.stderr
+    shown = " ".join(done.stdout.split())
+    assert "its files hold 3 weights that LlamaForCausalLM does not use" in shown
+    assert all(key in shown for key in extra)
+
+
 def test_a_model_that_there_is_not_is_one_line():
     assert "did you mean 'smollm2'?" in fault("doctor", "--model", "smolm2")
     assert "did you mean 'bfloat16'?" in fault("doctor", "--model", "smollm2", "--dtype", "bfloat")
@@ -88,3 +108,4 @@ def test_a_model_that_there_is_not_is_one_line():
 
 def test_a_dtype_without_a_model_is_refused():
     assert "name one with --model" in fault("doctor", "--dtype", "bfloat16")
+    assert "name one with --model" in fault("doctor", "--device-map", "auto")

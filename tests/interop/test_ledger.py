@@ -250,17 +250,27 @@ def test_a_failed_import_leaves_no_folder(tmp_path, monkeypatch):
 
 
 def test_marks_of_a_missing_score_are_named_and_taken_as_such_on_demand(tmp_path):
-    """-1 for two of 12, of the others 4 right: 4 of 10, or 4 of 12 with 2 not known."""
+    """-1 for four of 12, of the others 4 right: 4 of 12 with 4 not known. So many are none that it is no grade."""
     records = [text_record(n, "text", float(n < 4)) for n in range(12)]
-    for record in records[10:]:
+    for record in records[8:]:
         record["exact_match"] = -1
     path = write_samples(tmp_path / "logs", records)
     done = import_logs("lm-eval", path, tmp_path / "run")
     assert task_of(done).judged_by == ""
-    assert any("exact_match is -1 in 2 places" in notice for _, _, o in done.imported for notice in o.notices)
+    assert any("exact_match is -1 in 4 places" in notice for _, _, o in done.imported for notice in o.notices)
     done = import_logs("lm-eval", path, tmp_path / "again", missing=[-1.0])
     third = round(1 / 3, 6)
+    assert accuracies(done) == {"as-logged": (third, third, round(2 / 3, 6), {"ok": 8, "unparsed": 4})}
+    assert any("taken as missing scores" in notice for notice in done.study.judgement.notices)
+
+
+def test_a_few_odd_values_of_an_accuracy_are_not_ok(tmp_path):
+    records = [text_record(n, "text", float(n < 4)) for n in range(12)]
+    records[10]["exact_match"] = records[11]["exact_match"] = -1
+    done = import_logs("lm-eval", write_samples(tmp_path / "logs", records), tmp_path / "run")
+    third = round(1 / 3, 6)
     assert accuracies(done) == {"as-logged": (third, third, 0.5, {"ok": 10, "unparsed": 2})}
+    assert any("2 of 12 answers are judged otherwise" in notice for notice in done.study.judgement.notices)
 
 
 def test_log_likelihoods_of_minus_999_are_not_ok_on_demand(tmp_path):

@@ -395,3 +395,24 @@ def test_smollm2_gets_the_harness_s_numbers(smollm2: LanguageModel, folder: Path
     mine, other = (evaluated(lm, folder, tasks) for lm in (EngineLM(smollm2), theirs(smollm2, batch_size=1)))
     assert agree(mine, other, tolerance=1e-3) == 2 * 15 + 5 + 5
     assert json.dumps(mine["results"], sort_keys=True, default=str)
+
+
+def test_thinking_that_the_harness_keeps_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    tokenizer = tiny.byte_level_tokenizer()
+    tokenizer.add_tokens(["<think>", "</think>"], special_tokens=True)
+    model = HuggingFaceModel("thinker", tiny.llama(len(tokenizer)), tokenizer, weights="w")
+    begin, end = tokenizer.convert_tokens_to_ids(["<think>", "</think>"])
+    assert model.thinks((begin, 9, end, 10))
+    assert model.thinks((9, end, 10))
+    assert not model.thinks((9, 10))
+    with torch.no_grad():  # it writes nothing but the end of thinking
+        model.engine.model.lm_head.weight.zero_()
+        model.engine.model.get_output_embeddings().bias = torch.nn.Parameter(
+            torch.nn.functional.one_hot(torch.tensor(end), len(tokenizer)).float()
+        )
+    asked = [Instance("generate_until", {}, ("The cat", {"until": ["\n"], "max_gen_toks": 3}), 0, metadata=("t", 0, 1))]
+    EngineLM(model).generate_until(asked, disable_tqdm=True)
+    assert caplog.text.count("1 of 1 texts hold thinking, which the harness keeps in the answer") == 1
+    caplog.clear()
+    EngineLM(model, think_end_token="</think>").generate_until(asked, disable_tqdm=True)
+    assert "thinking" not in caplog.text

@@ -277,6 +277,32 @@ def test_maps_that_agree_or_say_nothing_are_taken(id2label: dict[int, str], labe
     assert with_maps(id2label, label2id).class_names == id2label
 
 
+def test_two_classes_of_one_name_are_refused() -> None:
+    with pytest.raises(UserError, match="gives classes 0 and 2 one name, Entailment"):
+        with_maps({0: "entailment", 1: "neutral", 2: "Entailment"}, {"entailment": 0, "neutral": 1})
+
+
+@pytest.mark.parametrize(
+    ("id2label", "label2id", "said"),
+    [
+        (THREE, {"neutral": 1}, ["label2id of its config.json lacks entailment, contradiction, which id2label has"]),
+        (
+            {0: "entailment", 1: "neutral"},
+            {},
+            ["id2label of its config.json names 2 of 3 classes: none is given for 2"],
+        ),
+        (THREE, {}, []),
+        (THREE, {"LABEL_0": 0, "LABEL_1": 1}, []),
+    ],
+)
+def test_names_for_some_classes_alone_are_said(
+    id2label: dict[int, str], label2id: dict[str, int], said: list[str]
+) -> None:
+    remarks = with_maps(id2label, label2id).loading.remarks
+    assert len(remarks) == len(said)
+    assert all(words in remark for words, remark in zip(said, remarks, strict=True))
+
+
 def test_a_tokenizer_with_more_words_than_the_classifier_is_refused() -> None:
     tokenizer = tiny.pair_tokenizer("bert")
     model = tiny.classifier("bert", len(tokenizer) - 9, ORDERS[0])

@@ -56,13 +56,13 @@ def test_unused_weights_and_warnings_are_in_manifest_and_page(tmp_path: Path, mo
     save_file(weights, model / "model.safetensors", {"format": "pt"})
     from veridical.models.hf import HuggingFaceModel
 
-    answer = HuggingFaceModel.answer
+    answer = HuggingFaceModel.answer_some
 
-    def warn(self: HuggingFaceModel, requests: Any) -> Any:
+    def warn(self: HuggingFaceModel, requests: Any, wanted: Any) -> Any:
         logging.getLogger("transformers.generation").warning("these settings are ignored")
-        return answer(self, requests)
+        return answer(self, requests, wanted)
 
-    monkeypatch.setattr(HuggingFaceModel, "answer", warn)
+    monkeypatch.setattr(HuggingFaceModel, "answer_some", warn)
     study = asked(model, tmp_path / "s")
     entry = study.runs[0].manifest.model
     assert entry.unused_weights == ("value_head.weight",)

@@ -106,6 +106,23 @@ def test_an_average_over_the_scores_that_there_are_is_found() -> None:
     assert [(one.column, one.kind) for one in expected] == [("mean", "mean")]
 
 
+@pytest.mark.parametrize("interleaved", [True, False])
+def test_the_averages_of_interleaved_measures_are_found_on_few_models(interleaved) -> None:
+    """As AgentBoard's table has them: two measures a task, and 11 of 27 models."""
+    values = np.round(scores(27, 18, seed=6), 1)
+    values[11:] = np.nan
+    kinds = [("success", "progress")[place % 2] for place in range(18)]
+    columns = {f"task{place // 2}_{kind}": values[:, place] for place, kind in enumerate(kinds)}
+    if not interleaved:
+        order = np.random.default_rng(0).permutation(18)
+        columns = {list(columns)[place]: values[:, place] for place in order}
+    for kind in ("success", "progress"):
+        columns[f"average_{kind}"] = np.round(sum(columns[f"task{i}_{kind}"] for i in range(9)) / 9, 1)
+    predictors = ["average_success", "average_progress", "task1_success"]
+    told = composites(columns, dict.fromkeys(columns, 0.05), predictors, ["task3_success"])
+    assert [(one.column, one.kind) for one in told] == [("average_success", "mean")]
+
+
 def test_the_outcomes_rank_is_made_of_it() -> None:
     columns = plant(30, 4, 2)
     columns["rank"] = np.argsort(np.argsort(-columns["y"])) + 1.0

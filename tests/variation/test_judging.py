@@ -128,7 +128,7 @@ def test_where_no_causal_model_is_at_hand_one_line_says_so(monkeypatch: pytest.M
 
 
 def test_an_embedded_model_that_cannot_be_loaded_is_said_and_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(spec: str) -> object:
+    def broken(spec: str, **_: object) -> object:
         raise UserError("it needs gguf, which is not installed")
 
     monkeypatch.setattr(judging, "embedded_smollm2", lambda: Path("a.gguf"))
@@ -152,7 +152,7 @@ def test_a_classifier_is_not_a_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     class Classifier:
         modes = ("classify",)
 
-    monkeypatch.setattr(judging, "load", lambda spec: Classifier())
+    monkeypatch.setattr(judging, "load", lambda spec, **_: Classifier())
     with pytest.raises(UserError, match="judge 'hf/some/nli' scores no texts"):
         load_judge("hf/some/nli")
 

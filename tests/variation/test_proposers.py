@@ -18,7 +18,7 @@ def loaders(monkeypatch: pytest.MonkeyPatch) -> None:
     """Loaders that load nothing, and say what they were asked."""
     for name, function in (("minilm", "load"), ("masked", "load_masked"), ("causal", "load_causal")):
         module = ModuleType(f"veridical.variation.{name}")
-        setattr(module, function, lambda *spec, name=name: (name, *spec))
+        setattr(module, function, lambda *spec, name=name, **_: (name, *spec))
         monkeypatch.setitem(sys.modules, module.__name__, module)
 
 

@@ -148,7 +148,7 @@ def test_options_and_files_are_repeated_on_the_command_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     liked = {"hf/a/one": {"cat": 0.3}, "hf/b/two": {"cat": 0.3, "horse": 0.2}}
-    monkeypatch.setattr(proposers, "load", lambda spec: Planted({"dog": liked[spec]}, name=spec))
+    monkeypatch.setattr(proposers, "load", lambda spec, **_: Planted({"dog": liked[spec]}, name=spec))
     monkeypatch.setattr("veridical.variation.tagging.load_tagger", lambda model: tagger)
     out = tmp_path / "o.jsonl"
     options = ["--proposer", "hf/a/one", "--proposer", "hf/b/two", "--judge", "none", "--out", str(out)]

@@ -29,7 +29,7 @@ TABLE = (
 @pytest.fixture
 def planted(monkeypatch: pytest.MonkeyPatch, tagger: SpacyTagger) -> Iterator[Planted]:
     proposer = Planted({"dog": {"cat": 0.3, "horse": 0.006}}, name="hf/some/model")
-    monkeypatch.setattr(proposers, "load", lambda spec: proposer)
+    monkeypatch.setattr(proposers, "load", lambda spec, **_: proposer)
     monkeypatch.setattr("veridical.variation.tagging.load_tagger", lambda model: tagger)
     monkeypatch.setattr(judging, "embedded_smollm2", lambda: None)  # no judge, but where a test names one
     return proposer
@@ -170,7 +170,7 @@ def test_what_is_read_is_not_overwritten(
     out: str,
 ) -> None:
     """Neither by the suite nor by its counts, whatever the file is called; refused before a model is loaded."""
-    monkeypatch.setattr(proposers, "load", lambda spec: pytest.fail("a model was loaded"))
+    monkeypatch.setattr(proposers, "load", lambda spec, **_: pytest.fail("a model was loaded"))
     suite = tmp_path / "suite.jsonl"
     write_suite(problems(("A dog sleeps.", "The dog rests.")).frame, suite)
     link = tmp_path / "link.jsonl"
@@ -212,7 +212,7 @@ def test_options_of_tables_are_refused_for_a_suite(
 def test_what_is_not_a_regular_file_is_refused_before_a_model_is_loaded(
     seeds: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(proposers, "load", lambda spec: pytest.fail("a model was loaded"))
+    monkeypatch.setattr(proposers, "load", lambda spec, **_: pytest.fail("a model was loaded"))
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     (tmp_path / "o.jsonl.stages.json").mkdir()

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from veridical.cli.options import Device
-from veridical.errors import UserError
+from veridical.cli.options import Device, DeviceMapOption
+from veridical.errors import UserError, printable
 from veridical.installing import install_command
+from veridical.library_messages import collected
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from veridical.cli.doctor_tables import Diagnosis
+    from veridical.models import LoadSettings
     from veridical.progress import Progress
 
 
@@ -32,17 +35,19 @@ def command(
         typer.Option("--dtype", metavar="DTYPE", help="float32, bfloat16, float16 or auto; compared with float32."),
     ] = "float32",
     device: Device = "auto",
+    device_map: DeviceMapOption = None,
 ) -> None:
     """Show versions, devices and embedded models; with --model, what its answers depend on besides the question.
 
     With RUN, show of every part of these runs whether it is whole.
     """
     from veridical.cli.console import errors, results
+    from veridical.models import LoadSettings
     from veridical.progress import Terminal
     from veridical.runs.manifest import package_versions
 
-    if model is None and (dtype, device) != ("float32", "auto"):
-        raise UserError("--dtype and --device are about a model: name one with --model")
+    if model is None and (dtype, device, device_map) != ("float32", "auto", None):
+        raise UserError("--dtype, --device and --device-map are about a model: name one with --model")
     console = results()
     if runs:
         if model is not None:
@@ -50,7 +55,8 @@ def command(
         from veridical.cli.doctor_run import verify
 
         raise typer.Exit(0 if verify(runs, console) else 2)
-    found = _probe(model, dtype, device, Terminal(errors())) if model is not None else []
+    settings = LoadSettings(dtype, device, device_map=device_map)
+    found, notes = _probe(model, settings, Terminal(errors())) if model is not None else ([], [])
     for name, version in package_versions().items():
         console.print(f"{name:14}{version}", markup=False)
     console.print(f"{'device':14}{_device()}", markup=False)
@@ -59,27 +65,32 @@ def command(
         console.print()
         console.print(model, markup=False, style="bold")
         _print(console, found)
+        for note in notes:
+            console.print(printable(note), markup=False, highlight=False, soft_wrap=True)
 
 
-def _probe(name: str, dtype: str, device: str, progress: Progress) -> list[Diagnosis]:
+def _probe(name: str, settings: LoadSettings, progress: Progress) -> tuple[list[Diagnosis], list[str]]:
+    """What the probes of a model found, and what there is to say of its files and of the libraries' warnings."""
     from veridical.cli.doctor_tables import dtype_finding, findings
-    from veridical.models import LoadSettings
+    from veridical.models.loading_notes import loading_sentences, sentences
     from veridical.models.protocol import Probed
     from veridical.studies.dtypes import answers, compare, sample
     from veridical.studies.loading import Loading
 
-    loading = Loading(LoadSettings(dtype, device))
+    loading = Loading(settings)
     loading.check([name], modes=())
-    model = loading.load(name, progress)
-    found = findings(model.probe()) if isinstance(model, Probed) else []
-    used = model.fingerprint.parts["dtype"]
-    if used != "float32" and "loglikelihood" in model.modes:
-        asked = sample()
-        here = answers(model, asked, used, progress)
-        del model  # so that two copies need not fit at once
-        there = answers(Loading(LoadSettings("float32", device)).load(name, progress), asked, "float32", progress)
-        found.append(dtype_finding(used, compare(asked, here, there)))
-    return found
+    with collected() as warnings:
+        model = loading.load(name, progress)
+        notes = loading_sentences(name, model)
+        found = findings(model.probe()) if isinstance(model, Probed) else []
+        used = model.fingerprint.parts["dtype"]
+        if used != "float32" and "loglikelihood" in model.modes:
+            asked = sample()
+            here = answers(model, asked, used, progress)
+            del model  # so that two copies need not fit at once
+            there = Loading(replace(settings, dtype="float32")).load(name, progress)
+            found.append(dtype_finding(used, compare(asked, here, answers(there, asked, "float32", progress))))
+    return found, list(dict.fromkeys((*notes, *sentences(name, (), warnings))))
 
 
 def _print(console: Console, found: Sequence[Diagnosis]) -> None:

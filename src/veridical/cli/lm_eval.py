@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from veridical.cli.options import BatchTokens, Device, Dtype, Json, Models, TemplateArguments
+from veridical.cli.options import BatchTokens, Device, DeviceMapOption, Dtype, Json, Models, TemplateArguments
 
 
 def command(
@@ -46,6 +46,7 @@ def command(
     ] = None,
     dtype: Dtype = "float32",
     device: Device = "auto",
+    device_map: DeviceMapOption = None,
     batch_tokens: BatchTokens = None,
     max_length: Annotated[
         int | None,
@@ -85,7 +86,7 @@ def command(
     arguments = parse_template_arguments(template_arg or [])
     generation = _generation(gen_kwargs or [])
     # Whatever of the models' names shows without loading them.
-    Loading(LoadSettings(dtype, device, batch_tokens, arguments)).check(model, ("loglikelihood",))
+    Loading(LoadSettings(dtype, device, batch_tokens, arguments, device_map)).check(model, ("loglikelihood",))
     found = find_tasks(tasks, include_path or [])
     folder = out or default_out(["lm-eval", *found.names])
     evaluated = []
@@ -105,7 +106,9 @@ def command(
                     predict_only=predict_only,
                     confirm_run_unsafe_code=confirm_run_unsafe_code,
                 ),
-                model_settings=ModelSettings(dtype, device, batch_tokens, max_length, think_end_token, arguments),
+                model_settings=ModelSettings(
+                    dtype, device, batch_tokens, max_length, think_end_token, arguments, device_map
+                ),
                 out=folder,
                 log_samples=log_samples,
             )

@@ -29,7 +29,8 @@ GenerationHeader = Annotated[
     typer.Option(
         "--generation-header",
         metavar="TEXT",
-        help="Put after what the chat template ends with (\\n: a line break); auto: the template's own header.",
+        help="Text after what the chat template ends with, where the answer begins (\\n: a line break); auto: the "
+        "header that the template has in a finished conversation (docs/asking.md).",
     ),
 ]
 DrawSeed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of every draw.")]

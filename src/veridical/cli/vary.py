@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from veridical.cli.options import DeviceMapOption
 from veridical.variation.settings import MAX_DROP
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ def command(
         str | None,
         typer.Option("--encoding", metavar="NAME", help="Of SEEDS. Default: UTF-8, else Windows-1252, and said."),
     ] = None,
+    device_map: DeviceMapOption = None,
     spacy_model: Annotated[
         str | None, typer.Option("--spacy-model", metavar="NAME", help="Finds the words. Default: en_core_web_sm.")
     ] = None,
@@ -108,6 +110,9 @@ def command(
     from veridical.cli.console import errors, results
     from veridical.errors import UserError, printable, unknown
     from veridical.files.targets import keep_apart, regular_target
+    from veridical.library_messages import collected
+    from veridical.models import LoadSettings
+    from veridical.models.loading_notes import loading_sentences, sentences
     from veridical.progress import Terminal
     from veridical.variation import proposers
     from veridical.variation.builder import stages_path, vary
@@ -137,6 +142,7 @@ def command(
         max_variants=max_variants,
         seed=seed,
     )
+    LoadSettings(device_map=device_map).check()
     # Before anything is read or loaded, which may take minutes.
     outputs = [regular_target(path) for path in (out, stages_path(out))]
     for output in outputs:
@@ -150,16 +156,24 @@ def command(
     for note in source.notes:
         progress.say(note)
     tagger = load_tagger(spacy_model)
-    varied = vary(
-        source,
-        proposers=[proposers.load(spec) for spec in proposer],
-        tagger=tagger,
-        judge=chosen_judge(judge, progress),
-        out=out,
-        settings=settings,
-        limit=limit,
-        progress=progress,
-    )
+    loaded = [proposers.load(spec, device_map=device_map) for spec in proposer]
+    judging = chosen_judge(judge, progress, device_map)
+    found = [line for one in (*loaded, judging) if one for line in loading_sentences(one.name, one)]
+    for line in dict.fromkeys(found):
+        progress.say(line)
+    with collected() as warnings:
+        varied = vary(
+            source,
+            proposers=loaded,
+            tagger=tagger,
+            judge=judging,
+            out=out,
+            settings=settings,
+            limit=limit,
+            progress=progress,
+        )
+    for line in sentences("while asking", (), warnings):
+        progress.say(line)
     results().print(_table(varied))
     classes = ", ".join(f"{count:,} {name}" for name, count in varied.by_word_class.items() if count)
     without = varied.seeds - varied.seeds_with_variants

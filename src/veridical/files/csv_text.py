@@ -11,7 +11,7 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 
-Cell = str | int | float | bool | None
+CsvValue = str | int | float | bool | None
 
 _RUN = re.compile(r"'*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]")
 """How a text begins that would be run, or that was kept from it: the apostrophes are counted."""
@@ -27,7 +27,7 @@ def plain_cell(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _RUN.match(cell) else cell
 
 
-def csv_text(rows: Iterable[Sequence[Cell]], line_end: str = "\n") -> str:
+def csv_text(rows: Iterable[Sequence[CsvValue]], line_end: str = "\n") -> str:
     """Rows as comma-separated values, every cell quoted. Numbers stay as they are; None is an empty cell."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator=line_end, quoting=csv.QUOTE_ALL)

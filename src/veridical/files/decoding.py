@@ -1,7 +1,7 @@
-"""One decoder for what users hand in: values become nouns by strict types, and faults are told in plain words.
+"""One decoder for what users hand in: values become nouns by strict types, and faults are described in plain words.
 
-Strict means that nothing is converted: `true` is no number, `"5"` neither, and a number no text. Names that no field
-has are refused with the nearest that one has.
+Strict means that nothing is converted: `true` is not a number, nor is `"5"`, and a number is not text. Names that no
+field has are refused with the nearest that one has.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from veridical.errors import excerpt, listed
 from veridical.files.json_text import kind
 
 Noun = TypeVar("Noun", bound=BaseModel)
-Place = tuple[str | int, ...]
+FieldPath = tuple[str | int, ...]
 
 
 class DecodingError(ValueError):
     """What is wrong with a value, in words, and where: `path` holds keys and positions (from 0), outermost first."""
 
-    def __init__(self, message: str, path: Place) -> None:
+    def __init__(self, message: str, path: FieldPath) -> None:
         super().__init__(message)
         self.path = path
 

@@ -12,22 +12,13 @@ from pathlib import Path
 from typing import IO, Literal, NoReturn
 
 from veridical.errors import UserError
+from veridical.files.encodings import FALLBACK, marked_encoding, partly_utf8
 from veridical.files.json_text import JSONContentError, parse_json, place
 from veridical.files.pointers import check_link, check_pointer_file
 from veridical.files.sources import check_source, unreadable
 
 Kind = Literal["jsonl", "tsv", "csv"]
 
-FALLBACK = "cp1252"
-"""What a file is read as that is not UTF-8: what Windows writes for English."""
-
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # begins as UTF-16's does
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 _BLOCK = 1 << 20
 _SEPARATOR = re.compile(r"\s*sep=([\t,;])\r?\n?", re.IGNORECASE)
 """What spreadsheet programs put before the header to name the separator."""
@@ -130,12 +121,15 @@ def _detected(path: Path, file: IO[bytes]) -> str:
     head = file.read(4)
     if not head:
         raise UserError(f"{path}: the file is empty")
-    marked = next((name for mark, name in _MARKS if head.startswith(mark)), None)
+    marked = marked_encoding(head)
     for name in (marked,) if marked else ("utf-8", FALLBACK):
         file.seek(0)
         line = _first_fault(file, name)
         if not line:
             return name
+        file.seek(0)
+        if name == "utf-8" and partly_utf8(iter(lambda: file.read(_BLOCK), b"")):
+            _fail(path, line, "not UTF-8, as the rest of the file is: is it damaged or cut off?")
     _fail(path, line, f"neither UTF-8 nor {FALLBACK}; name the file's encoding with --encoding")
 
 

@@ -102,8 +102,8 @@ def sync_folder(folder: Path) -> None:
 def replace(path: Path, data: bytes, *, follow: bool = True) -> None:
     """Write a file whole, over an older one of its name; a link is followed to the file that it leads to.
 
-    Without `follow` a link is replaced, and what it leads to stays as it is: for files in folders of ours, whose names
-    nobody gave. Raises UserError where the disk refuses, and where the path exists and is not a regular file.
+    Without `follow` a link is replaced, and what it leads to stays as it is: for files in run folders, whose names
+    no user gave. Raises UserError where the disk refuses, and where the path exists and is not a regular file.
     """
     path = regular_target(path) if follow or not path.is_symlink() else path
     with temporary_for(path) as temporary:

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -78,8 +79,9 @@ class SequenceClassifier:
         self.n_tokens_run = 0
         self._segmented = "token_type_ids" in inspect.signature(model.forward).parameters
         self._ends_with_padding = _ends_with_padding(model, tokenizer)
-        self._check_classes()
+        n_classes = self._check_classes()
         self._check_names()
+        self.loading = replace(loading, remarks=(*loading.remarks, *self._unnamed(n_classes)))
         self._fingerprint = Fingerprint(
             {
                 "weights": weights,
@@ -155,7 +157,14 @@ class SequenceClassifier:
 
         Names of the form LABEL_0 are what is there where nobody gave any.
         """
-        numbers = {label.casefold(): number for number, label in self.class_names.items()}
+        numbers: dict[str, int] = {}
+        for number, label in sorted(self.class_names.items()):
+            first = numbers.setdefault(label.casefold(), number)
+            if first != number:
+                raise UserError(
+                    f"model {self._name!r}: the id2label of its config.json gives classes {first} and {number} one "
+                    f"name, {label}; which of them is meant is not known: correct the wrong one"
+                )
         for label, given in (self.model.config.label2id or {}).items():
             number, name = int(given), str(label)
             other = numbers.get(name.casefold(), number)
@@ -170,8 +179,29 @@ class SequenceClassifier:
                 f"and id2label has {there}; which of them matches the weights is not known: correct the wrong one"
             )
 
-    def _check_classes(self) -> None:
-        """Raise UserError for a name of a class that the model does not have, which shows in what it puts out."""
+    def _unnamed(self, n_classes: int) -> list[str]:
+        """What to say of names that are there for some classes alone."""
+        remarks = []
+        if unnamed := [number for number in range(n_classes) if number not in self.class_names]:
+            numbers = ", ".join(map(str, unnamed[:5]))
+            remarks.append(
+                f"the id2label of its config.json names {len(self.class_names)} of {n_classes} classes: none is "
+                f"given for {numbers}"
+            )
+        given = {
+            int(number)
+            for name, number in (self.model.config.label2id or {}).items()
+            if not _NO_NAME.fullmatch(str(name))
+        }
+        if given and (lacking := [label for number, label in sorted(self.class_names.items()) if number not in given]):
+            remarks.append(
+                f"the label2id of its config.json lacks {', '.join(lacking[:5])}, which id2label has: the names of "
+                "id2label are taken"
+            )
+        return remarks
+
+    def _check_classes(self) -> int:
+        """The number of classes. Raises UserError for a name of one that the model does not put out."""
         ((_, scores),) = self._scores([self._encoded(TextPair("a", "b"))], {0})
         self.n_tokens_run = 0
         if beyond := [number for number in self.class_names if not 0 <= number < len(scores)]:
@@ -179,6 +209,7 @@ class SequenceClassifier:
                 f"model {self._name!r}: the id2label of its config.json names class {max(beyond)} "
                 f"({self.class_names[max(beyond)]}), but the model has {len(scores)} classes, counted from 0"
             )
+        return len(scores)
 
     def _numbers(self, classes: Sequence[Sequence[str]]) -> list[int]:
         """The number of each choice's class, found by name."""

@@ -36,6 +36,7 @@ from veridical.models.protocol import (
     TokenSequence,
 )
 from veridical.models.tokens import SeparateEncoder, TextEncoder
+from veridical.prompts.channels import said
 from veridical.prompts.chat import Rendered, joined, render
 from veridical.status import Status
 
@@ -109,6 +110,11 @@ class HuggingFaceModel:
     def n_parameters(self) -> int | None:
         """Number of parameters, None where it is not known."""
         return int(self.engine.model.num_parameters())
+
+    def thinks(self, tokens: Sequence[int]) -> bool:
+        """Whether generated tokens hold thinking, by the markers that `prompts.channels` lists."""
+        text = self._channels.text(tokens, self.encoder.decode)
+        return said(text) != (text, False)
 
     def probe(self) -> Probes:
         """Try how far the answers depend on batches and repetition here: a second or two on a small model."""

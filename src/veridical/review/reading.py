@@ -6,7 +6,6 @@ otherwise the Western code page of spreadsheet programs; any line ends, also wit
 
 from __future__ import annotations
 
-import codecs
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ import numpy as np
 from veridical.errors import UserError
 from veridical.files.binary_file import read_bytes
 from veridical.files.csv_text import plain_cell
+from veridical.files.encodings import decode_text
 from veridical.review.key import NAME, ReviewKey
 from veridical.review.krippendorff import MISSING
 from veridical.review.questions import Question
@@ -181,15 +181,13 @@ def _columns(line: SheetLine, cells: Sequence[str], names: Sequence[str]) -> dic
 
 def _text(path: Path) -> str:
     data = read_bytes(path)
-    wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    for encoding in ("utf-16",) if wide else ("utf-8-sig", "cp1252"):
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        if "\0" not in text:
-            return text
-    raise UserError(f"{path}: not a text file; save the sheet as CSV (UTF-8)")
+    try:
+        text, _ = decode_text(data)
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise UserError(f"{path}: not a text file; save the sheet as CSV (UTF-8)")
+    return text
 
 
 def _delimiter(text: str, names: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from veridical.models.loading_notes import sentences
 from veridical.models.protocol import THINKING_OPEN
 from veridical.prompts.chat import NO_CHAT_TEMPLATE, PREFILL_APPENDED, SYSTEM_FOLDED
 from veridical.prompts.opening import NO_GENERATION_PROMPT, THINKING_LEFT
@@ -40,11 +41,7 @@ def remarks(runs: Sequence[Run]) -> Iterator[str]:
     """Sentences on each run's model: its files, what libraries warned of, and how its questions had to be put."""
     for run in runs:
         entry = run.manifest.model
-        for remark in entry.remarks:
-            yield f"{run.name}: {remark}."
-        for warning in entry.warnings:
-            library, _, text = warning.partition(": ")
-            yield f"{run.name}: {library} warns: {text}"
+        yield from sentences(run.name, entry.remarks, entry.warnings)
         yield from (f"{run.name}: {words}." for words in _folder(run.manifest))
         if run.manifest.imported is None:
             yield from (f"{run.name}: {words}." for words in _rendering(run))

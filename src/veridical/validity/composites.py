@@ -8,6 +8,7 @@ and sums of any columns that are not sums themselves.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -87,6 +88,7 @@ class _Search:
         self._sums: dict[tuple[str, str], bool] = {}
         self._copies: dict[str, dict[str, float]] = {}
         self._taken_off: dict[str, frozenset[str]] = {}
+        self._solved: dict[tuple[str, tuple[str, ...], tuple[str, ...], int], Sum | None] = {}
 
     def copies(self, outcome: str) -> dict[str, float]:
         """The columns that are the outcome in another unit, with the factor."""
@@ -107,8 +109,9 @@ class _Search:
             return Composite(name, outcome, (outcome,), "same" if same else "unit" if factor > 0 else "reversed")
         if (one := self._with_one_other(name, outcome)) is not None:
             return one
-        if parts := mean_of_neighbours(name, outcome, list(self.columns), self.columns, self.halves):
-            return Composite(name, outcome, parts, "mean")
+        for order in _orders([one for one in self.columns if one != name], outcome):
+            if parts := mean_of_neighbours(name, outcome, order, self.columns, self.halves):
+                return Composite(name, outcome, parts, "mean")
         return self._of_several(name, outcome) or self._in_order(name, outcome)
 
     def _with_one_other(self, name: str, outcome: str) -> Composite | None:
@@ -150,14 +153,14 @@ class _Search:
         copies = self.copies(outcome)
         others = [one for one in self.columns if one != name and one not in copies]
         for turned, sign in (((), 1), ((outcome,), 1), ((), -1)):
-            found = sum_of(name, others, self.columns, self.halves, turned=turned, sign=sign)
+            found = self._sum_of(name, others, turned, sign)
             if found is None:
                 continue
             # Other columns that are made of the outcome stand in for it: what is left is not made of others.
             derived = self._differences(outcome)
             kept = [one for one in others if one == outcome or not (one in derived or self._is_sum(one, outcome))]
             if len(kept) < len(others):
-                found = sum_of(name, kept, self.columns, self.halves, turned=turned, sign=sign)
+                found = self._sum_of(name, kept, turned, sign)
             if found is None or outcome not in (parts := self._parts(found)) or not self._needed(name, outcome, found):
                 continue
             if turned:
@@ -170,12 +173,18 @@ class _Search:
             return Composite(name, outcome, parts, "mean" if max(weights) <= 1.2 * min(weights) else "sum")
         return None
 
+    def _sum_of(self, name: str, parts: Sequence[str], turned: tuple[str, ...] = (), sign: int = 1) -> Sum | None:
+        key = (name, tuple(parts), turned, sign)
+        if key not in self._solved:
+            self._solved[key] = sum_of(name, parts, self.columns, self.halves, turned=turned, sign=sign)
+        return self._solved[key]
+
     def _is_sum(self, name: str, outcome: str) -> bool:
         if (name, outcome) not in self._sums:
             left_out = {*self.copies(name), *self.copies(outcome), *self._differences(outcome), name}
             others = [one for one in self.columns if one not in left_out]
             made = self._with_one_other(name, outcome) is not None
-            self._sums[name, outcome] = made or sum_of(name, others, self.columns, self.halves) is not None
+            self._sums[name, outcome] = made or self._sum_of(name, others) is not None
         return self._sums[name, outcome]
 
     def _differences(self, outcome: str) -> frozenset[str]:
@@ -225,6 +234,20 @@ class _Search:
         if distinct < 0.8 * there.sum() or not ((steps > 0).all() or (steps < 0).all()):
             return None
         return Composite(name, outcome, (outcome,), "order")
+
+
+def _orders(names: Sequence[str], outcome: str) -> list[list[str]]:
+    """The columns in which an average's parts may be neighbours: all, every second to fourth (tables that interleave
+    measures), and those whose names begin or end as the outcome's does."""
+    place = names.index(outcome)
+    orders = [list(names), *(list(names[place % step :: step]) for step in (2, 3, 4))]
+    for part in (0, -1):
+        of_outcome = _WORDS.split(outcome)[part]
+        orders.append([name for name in names if _WORDS.split(name)[part] == of_outcome])
+    return [list(order) for order in dict.fromkeys(map(tuple, orders)) if len(order) > 1]
+
+
+_WORDS = re.compile(r"[\W_]+")
 
 
 def _correlation(one: Floats, other: Floats) -> float:

@@ -1,7 +1,7 @@
 """Whether one column of numbers is a sum of others exactly, but for the digits that were rounded away.
 
-An exact sum is told from a close one by what chance could do: with so many sums tried, columns that are explained all
-but a tenth of their spread would have met none so nearly in so many models. This needs no model of how columns relate.
+Chance decides what is exact and what only close: with so many sums tried, columns that are explained all but a tenth
+of their spread would have met none so nearly in so many models. This needs no model of how columns relate.
 """
 
 from __future__ import annotations
@@ -221,8 +221,6 @@ def mean_of_neighbours(
     """
     b = columns[name]
     names = [one for one in order if one != name]
-    if outcome not in names:
-        return ()
     there = np.isfinite(b)
     if there.sum() < LEAST_MODELS or np.ptp(b[there]) == 0:
         return ()

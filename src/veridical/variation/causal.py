@@ -20,7 +20,7 @@ import torch
 from veridical.engine.logits import only_rows
 from veridical.errors import UserError
 from veridical.items import digest
-from veridical.models import load
+from veridical.models import DeviceMap, load
 from veridical.models.hf import HuggingFaceModel
 from veridical.models.protocol import Request
 from veridical.status import Status
@@ -45,13 +45,14 @@ def load_causal(
     dtype: str = "float32",
     device: str = "auto",
     batch_tokens: int | None = None,
+    device_map: DeviceMap | None = None,
 ) -> CausalProposer:
     """The causal model that `spec` names (as `veridical.models.load` takes it), as a proposer.
 
     `helper` proposes from both sides of the word, `minilm-mlm` where none is given. Raises UserError for a model that
     is not causal, and as `load` does.
     """
-    model = load(spec, dtype=dtype, device=device, batch_tokens=batch_tokens)
+    model = load(spec, dtype=dtype, device=device, batch_tokens=batch_tokens, device_map=device_map)
     if not isinstance(model, HuggingFaceModel) or model.engine.model.config.is_encoder_decoder:
         raise UserError(f"proposer {spec!r} is not a causal language model, so it cannot rank sentences")
     return CausalProposer(model, helper or minilm.load(device=device), pool=pool)
@@ -66,6 +67,7 @@ class CausalProposer:
     def __init__(self, model: HuggingFaceModel, helper: Proposer, *, pool: int = POOL) -> None:
         """`pool` words are taken from each side."""
         self.model = model
+        self.loading = model.loading
         self.helper = helper
         self.pool = pool
         network = model.engine.model

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from veridical.errors import UserError
-from veridical.models import load
-from veridical.models.protocol import Query
+from veridical.models import DeviceMap, load
+from veridical.models.protocol import NOTHING_FOUND, LoadedFromFiles, Query
 from veridical.models.sources import ALIASES, embedded_smollm2
 from veridical.progress import Progress
 from veridical.prompts.template import PlainText
@@ -63,6 +63,7 @@ class CausalJudge:
 
     def __init__(self, model: LanguageModel) -> None:
         self.model = model
+        self.loading = model.loading if isinstance(model, LoadedFromFiles) else NOTHING_FOUND
 
     @property
     def name(self) -> str:
@@ -88,20 +89,20 @@ class CausalJudge:
         return found
 
 
-def load_judge(spec: str) -> Judge:
+def load_judge(spec: str, device_map: DeviceMap | None = None) -> Judge:
     """The causal model that `spec` names, as `veridical.models.load` takes it. Raises UserError where it is not one."""
-    model = load(spec)
+    model = load(spec, device_map=device_map)
     if "loglikelihood" not in model.modes:
         raise UserError(f"judge {spec!r} scores no texts (it is a sequence classifier); name a causal language model")
     return CausalJudge(model)
 
 
-def chosen_judge(spec: str | None, progress: Progress) -> Judge | None:
+def chosen_judge(spec: str | None, progress: Progress, device_map: DeviceMap | None = None) -> Judge | None:
     """The judge that the user names; without a name the embedded one, or none, which is said in a line."""
     if spec == NONE:
         return None
     if spec is not None:
-        return load_judge(spec)
+        return load_judge(spec, device_map)
     if embedded_smollm2() is None:
         progress.say(MISSING)
         return None

@@ -20,6 +20,8 @@ from veridical.engine.memory import Budget, planning_the_rest
 from veridical.errors import UserError
 from veridical.items import digest
 from veridical.models.checkpoint import load_checkpoint, longest_sequence, tokenizer_state
+from veridical.models.protocol import NOTHING_FOUND, LoadingNotes
+from veridical.models.settings import DeviceMap
 from veridical.models.sources import resolve
 from veridical.variation.places import only_places
 from veridical.variation.protocol import Candidate, Proposal, Slot
@@ -37,7 +39,12 @@ NOTHING = Proposal(None)
 
 
 def load_masked(
-    spec: str, *, dtype: str = "float32", device: str = "auto", batch_tokens: int | None = None
+    spec: str,
+    *,
+    dtype: str = "float32",
+    device: str = "auto",
+    batch_tokens: int | None = None,
+    device_map: DeviceMap | None = None,
 ) -> MaskedProposer:
     """The masked language model that `spec` (`hf/ORG/NAME`, `hf/PATH`) names.
 
@@ -46,8 +53,15 @@ def load_masked(
     source = resolve(spec)
     if source.kind == "gguf":
         raise UserError(f"proposer {spec!r}: a GGUF file holds no masked language model")
-    found = load_checkpoint(source, dtype=dtype, device=device, auto_class=_OfOneText)
-    return MaskedProposer(spec, found.model, found.tokenizer, weights=found.weights, batch_tokens=batch_tokens)
+    found = load_checkpoint(source, dtype=dtype, device=device, auto_class=_OfOneText, device_map=device_map)
+    return MaskedProposer(
+        spec,
+        found.model,
+        found.tokenizer,
+        weights=found.weights,
+        batch_tokens=batch_tokens,
+        loading=found.loading,
+    )
 
 
 class _OfOneText:
@@ -87,12 +101,20 @@ class MaskedProposer:
     """
 
     def __init__(
-        self, name: str, model: PreTrainedModel, tokenizer: Any, *, weights: str, batch_tokens: int | None = None
+        self,
+        name: str,
+        model: PreTrainedModel,
+        tokenizer: Any,
+        *,
+        weights: str,
+        batch_tokens: int | None = None,
+        loading: LoadingNotes = NOTHING_FOUND,
     ) -> None:
-        """`weights` identifies the weights: a hash, or a revision of the hub's.
+        """`weights` identifies the weights: a hash, or a revision of the hub's. `loading` is what reading them found.
 
         Raises UserError for a tokenizer without a mask, or one that does not give the characters of a token.
         """
+        self.loading = loading
         if tokenizer.mask_token_id is None:
             raise UserError(f"proposer {name!r}: its tokenizer has no mask token, so it is not a masked language model")
         if not tokenizer.is_fast:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from veridical.errors import UserError
-from veridical.files.tables import FALLBACK, Table, TableRow, open_table
+from veridical.files.encodings import FALLBACK
+from veridical.files.tables import Table, TableRow, open_table
 from veridical.items import Choice, Factor, Item, Suite
 from veridical.suites.files import SCHEMA, read_suite
 from veridical.suites.registry import BUILT_IN, benchmarks, load

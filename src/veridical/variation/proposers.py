@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from veridical.errors import UserError
 from veridical.installing import install_command
+from veridical.models import DeviceMap
 from veridical.models.model_source import ModelSource
 from veridical.models.sources import classifies, resolve
 from veridical.variation.protocol import Proposer
@@ -20,11 +21,12 @@ MASKED = "veridical.variation.masked:load_masked"
 CAUSAL = "veridical.variation.causal:load_causal"
 
 
-def load(spec: str) -> Proposer:
+def load(spec: str, *, device_map: DeviceMap | None = None) -> Proposer:
     """The proposer that `spec` names: `minilm-mlm`, or any model (`hf/ORG/NAME`, `hf/PATH`, `gguf/PATH`, `smollm2`).
 
     A masked language model proposes by what it predicts in the word's place, a causal one by the likelihood of the
-    whole sentence. Raises UserError for an unknown name, and for a model that proposes no words.
+    whole sentence. `device_map` spreads its weights over devices (`veridical.models.LoadSettings`). Raises UserError
+    for an unknown name, and for a model that proposes no words.
     """
     if spec in EMBEDDED:
         return cast("Proposer", _function(EMBEDDED[spec])())
@@ -33,7 +35,7 @@ def load(spec: str) -> Proposer:
     except UserError as error:
         hint = "" if "/" in spec else f"; embedded proposer: {', '.join(EMBEDDED)}"
         raise UserError(f"proposer: {error}{hint}") from error
-    return cast("Proposer", _function(MASKED if _is_masked(source) else CAUSAL)(spec))
+    return cast("Proposer", _function(MASKED if _is_masked(source) else CAUSAL)(spec, device_map=device_map))
 
 
 def _function(place: str) -> Any:

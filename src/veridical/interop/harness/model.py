@@ -28,8 +28,9 @@ from veridical.engine.plain import PlainGenerator
 from veridical.errors import UserError
 from veridical.interop.harness.greedy import StopText, is_plain_greedy, normalized
 from veridical.loggers import errors_alone
-from veridical.models import load
+from veridical.models import DeviceMap, load
 from veridical.models.hf import HuggingFaceModel
+from veridical.models.loading_notes import loading_sentences
 from veridical.models.protocol import LanguageModel, TokenSequence
 
 NAME = "veridical"
@@ -52,6 +53,7 @@ class EngineLM(HFLM):  # type: ignore[misc]  # the harness has no types
         *,
         dtype: str = "float32",
         device: str | None = None,
+        device_map: DeviceMap | None = None,
         batch_tokens: int | None = None,
         batch_size: int | str | None = None,
         max_batch_size: int | None = None,
@@ -67,7 +69,15 @@ class EngineLM(HFLM):  # type: ignore[misc]  # the harness has no types
         UserError for a model that cannot be loaded, and for a sequence classifier.
         """
         if isinstance(pretrained, str):
-            pretrained = load(pretrained, dtype=dtype, device=device or "auto", batch_tokens=batch_tokens)
+            pretrained = load(
+                pretrained,
+                dtype=dtype,
+                device=device or "auto",
+                batch_tokens=batch_tokens,
+                device_map=device_map,
+            )
+            for line in loading_sentences(pretrained.name, pretrained):
+                _LOG.warning("%s", line)
         if not isinstance(pretrained, HuggingFaceModel):
             raise UserError(
                 f"model {pretrained.name!r} cannot answer the harness's tasks: they need a language model whose "
@@ -261,8 +271,17 @@ class EngineLM(HFLM):  # type: ignore[misc]  # the harness has no types
         generator = Generator(
             self.engine.model, self.engine.budget, self._ends_of_text(), StopText(self.tokenizer, stops)
         )
+        thought = 0
         for place, written in generator.generate(prompts, limit):
+            thought += self.answering.thinks(written.tokens)
             yield place, self._answer(written.tokens, stops)
+        if thought and self.think_end_token is None:
+            _LOG.warning(
+                "%d of %d texts hold thinking, which the harness keeps in the answer unless --think-end-token names "
+                "what ends it; 'veridical run' takes it out by itself",
+                thought,
+                len(prompts),
+            )
 
     def _ends_of_text(self) -> frozenset[int]:
         """The tokens at which `model.generate` ends, and the tokenizer's, which the harness makes a stop."""

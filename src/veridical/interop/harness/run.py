@@ -20,6 +20,7 @@ from veridical.installing import install_command
 
 if TYPE_CHECKING:
     from veridical.interop.harness.tasks import Tasks
+    from veridical.models import DeviceMap
 
 EXTRAS = ("hf", "lm-eval")
 
@@ -52,12 +53,14 @@ class ModelSettings:
     max_length: int | None = None
     think_end_token: str | None = None
     template_args: Mapping[str, object] = field(default_factory=dict)
+    device_map: DeviceMap | None = None
 
     def arguments(self, model: str) -> dict[str, object]:
         """The arguments of `EngineLM`, those alone that say something: they stand in the results file."""
         given = {
             "dtype": self.dtype,
             "device": self.device,
+            "device_map": self.device_map,
             "batch_tokens": self.batch_tokens,
             "max_length": self.max_length,
             "think_end_token": self.think_end_token,

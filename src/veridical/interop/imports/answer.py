@@ -10,6 +10,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from veridical.status import Status
+from veridical.unicode_text import composed
 
 RESERVED = ("labels", "glosses")
 """Names that a prompt's template has for itself; a document's field of that name gets an underscore."""
@@ -56,6 +57,25 @@ class Answer:
     """Whether its log-likelihoods make it right, where they are known and it is judged by something else."""
     record: int | None = None
     in_log: bool = True
+
+
+def made_fit(answer: Answer) -> None:
+    """Make an answer's choices those of an item: each with a text to score, under a name that no other has.
+
+    A choice without a text scores 0 and wins: such an answer is none. Names that cannot be told apart become letters.
+    """
+    if not answer.choices:
+        return
+    if not all(answer.choices):
+        answer.choices, answer.labels, answer.gold, answer.scores, answer.label = (), (), (), (), None
+        answer.choice_contexts = ()
+        answer.status, answer.detail = Status.EMPTY, "a choice has no text to score"
+        return
+    names = [" ".join(composed(label).split()) for label in answer.labels]
+    if not all(names) or len(set(names)) < len(names):
+        known = list(answer.labels)
+        answer.labels = letters(len(known))
+        answer.label = answer.labels[known.index(answer.label)] if answer.label in known else None
 
 
 def shared_beginning(texts: Sequence[str]) -> str:

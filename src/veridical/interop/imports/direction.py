@@ -69,7 +69,7 @@ def says_lower(name: str) -> bool:
     if words and (words[-1] in _FOUND or (len(words) > 1 and words[-2] in _FOUND)):
         return False
     pairs = pairwise(words)
-    low = (word for word in words if not word.endswith("less"))
+    low = (word for word in words if "less" not in word)
     return any(word.startswith(_LOWER) or word in _LOWER_WORDS for word in low) or any(
         pair in _LOWER_PAIRS for pair in pairs
     )

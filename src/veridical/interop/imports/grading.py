@@ -20,6 +20,9 @@ PREFERRED = (
 """Metrics by which answers are graded where several are 0 or 1: the first of these. Then, in the order of the alphabet,
 those whose names say that they are accuracies, then all others: the choice does not depend on a log's values."""
 
+MOST_ODD = 0.2
+"""Share of scores outside [0, 1] up to which an accuracy is still taken as one. Our choice."""
+
 _ACCURACIES = ("acc", "exact_match", "correct", "match", "solved", "pass")
 
 
@@ -37,11 +40,15 @@ class Spread:
     missing: int = 0
     other: int = 0
 
-    @property
-    def is_grade(self) -> bool:
-        """Whether it marks most answers as right or wrong, and none as anything else."""
+    def is_grade_under(self, metric: str) -> bool:
+        """Whether it marks most answers as right or wrong, and none as anything else.
+
+        A few odd values (-1 where an answer failed) do not make a score something else whose name says that it is an
+        accuracy: their answers are not ok.
+        """
         graded = self.ones + self.zeros
-        return graded > 0 and self.other == 0 and self.partial <= graded
+        odd = MOST_ODD * (graded + self.partial + self.other) if is_accuracy(metric) else 0
+        return graded > 0 and self.other <= odd and self.partial <= graded
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +86,7 @@ def choose(
     usable: dict[str, list[str]] = {}
     turned: dict[str, list[str]] = {}
     for (metric, reading), spread in spreads.items():
-        if spread.is_grade and (not declared or metric in declared or metric == wanted):
+        if spread.is_grade_under(metric) and (not declared or metric in declared or metric == wanted):
             way = turned if is_lower_better(metric, reading, ways) else usable
             way.setdefault(metric, []).append(reading)
     lower = tuple(sorted(turned))

@@ -23,7 +23,7 @@ _MARGIN = 64
 """Characters before the end of what was read so far where a fault may be but the end of it."""
 
 
-class Objects:
+class ObjectReader:
     """The objects of an array, or of a text in which they follow one another, read from pieces of it."""
 
     def __init__(self, pieces: Iterator[str], ledger: Ledger, largest: int) -> None:
@@ -130,5 +130,5 @@ class Objects:
 
 
 def objects_in(text: str, ledger: Ledger) -> Iterator[dict[str, Any]]:
-    """The objects in a text, as `Objects` reads them."""
-    return iter(Objects(iter((text,)), ledger, len(text)))
+    """The objects in a text, as `ObjectReader` reads them."""
+    return iter(ObjectReader(iter((text,)), ledger, len(text)))

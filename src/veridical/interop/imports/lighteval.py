@@ -23,7 +23,7 @@ from veridical.interop.imports.answer import Answer, as_text, flat_fields, held,
 from veridical.interop.imports.direction import truth
 from veridical.interop.imports.folders import files_in
 from veridical.interop.imports.logged import LoggedModel, LoggedTask
-from veridical.interop.imports.records import Record, read_document, source_of
+from veridical.interop.imports.records import Record, read_document, source_of, whole_characters
 from veridical.runs.provenance import LeftOut
 
 HARNESS = "lighteval"
@@ -214,7 +214,7 @@ def _value(cell: object) -> Any:
     """A cell, read from Python's text of it where it stands as that."""
     if isinstance(cell, str) and cell[:1] in ("[", "{", "("):
         try:
-            return ast.literal_eval(cell)
+            return whole_characters(ast.literal_eval(cell))
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             return cell
     return cell

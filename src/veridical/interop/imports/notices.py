@@ -139,7 +139,8 @@ def _graded_otherwise(
     if by_grade:
         hits = sum(tally.zeros - tally.not_ok_zeros if inverted else tally.ones - tally.not_ok_ones for tally in parts)
         lost = sum(tally.not_ok_zeros if inverted else tally.not_ok_ones for tally in parts)
-        otherwise, right = lost + sum(tally.partial for tally in parts), hits
+        odd = sum(tally.partial + tally.spread.other for tally in parts)
+        otherwise, right = lost + odd, hits
     else:
         otherwise, right = sum(tally.judged_otherwise for tally in parts), own.right
     n = own.n - own.without_gold

@@ -14,7 +14,7 @@ from veridical.runs.provenance import LeftOut
 
 
 @dataclass(frozen=True)
-class Rows:
+class PredictionRows:
     """Rows, the columns of the header, and what of the file is not among them."""
 
     rows: Sequence[TableRow]
@@ -22,7 +22,7 @@ class Rows:
     left_out: Sequence[LeftOut] = ()
 
 
-def read_rows(path: Path) -> Rows:
+def read_rows(path: Path) -> PredictionRows:
     """The rows of a CSV or TSV file, or of one of JSON objects: one a line, or an array.
 
     Logs are written by programs that know NaN, and whose last line may be cut off: what is no JSON object is left out
@@ -31,12 +31,12 @@ def read_rows(path: Path) -> Rows:
     records = RecordFile(path)
     if not records.begins_as_json():
         table = open_table(path)
-        return Rows(list(table.rows()), table.columns)
+        return PredictionRows(list(table.rows()), table.columns)
     rows = [TableRow(number, _cells(record)) for number, record in enumerate(records, 1)]
     lost = records.ledger.left_out
     n, of = lost.total(), records.ledger.read
     left_out = [LeftOut(what=f"{n:,} of {of:,} records of {path}", reason=reasons(lost), n=n)] if lost else []
-    return Rows(rows, left_out=left_out)
+    return PredictionRows(rows, left_out=left_out)
 
 
 def _cells(record: Mapping[str, object]) -> dict[str, str]:

@@ -24,6 +24,8 @@ from veridical.status import Status
 HARNESS = "predictions"
 MOST_LABELS = 26
 """Golds that are more than this, or that hardly recur, are answers to open questions. Our choice."""
+USUAL = 0.8
+"""Share of golds above which those that occur most are the names of the scores, and the others odd. Our choice."""
 NO_GOLD = "a row without a right answer"
 ODD_GOLD = "a row whose right answer is none of the options"
 _SCORES, _ANSWER = "scores", "answer"
@@ -119,8 +121,9 @@ def _options(rows: Sequence[TableRow], columns: PredictionColumns, n_scores: int
         return _Options(_without_affixes(columns.scores))
     golds = Counter(gold for row in rows for gold in _golds(row, columns.gold))
     if columns.scores:  # one column of lists
-        if len(golds) <= n_scores and not all(gold.isdigit() for gold in golds):
-            return _Options(tuple(sorted(golds)))
+        named = dict(golds.most_common(n_scores))
+        if sum(named.values()) > USUAL * golds.total() and not all(gold.isdigit() for gold in named):
+            return _Options(tuple(sorted(named)))
         return _Options(tuple(str(place) for place in range(n_scores)))
     few = 1 < len(golds) <= MOST_LABELS and golds.total() >= 2 * len(golds)
     return _Options(tuple(sorted(golds)) if few else ())

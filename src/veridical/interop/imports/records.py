@@ -17,9 +17,10 @@ from typing import Any, BinaryIO
 from pydantic_core import from_json
 
 from veridical.errors import UserError
+from veridical.files.encodings import FALLBACK, marked_encoding
 from veridical.files.ledger import Ledger
 from veridical.files.pointers import check_pointer_file
-from veridical.interop.imports.json_values import NOT_JSON, Objects, objects_in
+from veridical.interop.imports.json_values import NOT_JSON, ObjectReader, objects_in
 from veridical.runs.provenance import SourceFile
 
 CP1252 = "not UTF-8, read as Windows-1252"
@@ -67,7 +68,7 @@ class RecordFile:
         # An array, or objects that are spread over lines.
         if start[:1] == "[" or start.partition("\n")[0].strip() == "{":
             pieces = _pieces(stream, encoding, self.notes)
-            yield from map(_whole_characters, Objects(pieces, self.ledger, LARGEST))
+            yield from map(whole_characters, ObjectReader(pieces, self.ledger, LARGEST))
         else:
             yield from self._lines(stream, encoding)
 
@@ -92,7 +93,7 @@ class RecordFile:
             for one in objects_in(self._text(line), lost):
                 self.ledger.take()
                 lost.take(-1)
-                yield _whole_characters(one)
+                yield whole_characters(one)
             broken.append(lost)
         for lost in broken:
             self.ledger.add(lost)
@@ -104,7 +105,7 @@ class RecordFile:
             pass
         try:
             # Python's reader takes half of a character (\ud800), which is then written as a question mark.
-            return _whole_characters(json.loads(self._text(line, note=True)))
+            return whole_characters(json.loads(self._text(line, note=True)))
         except (ValueError, RecursionError):
             return None
 
@@ -113,7 +114,7 @@ class RecordFile:
             return line.decode()
         except UnicodeDecodeError:
             self.notes[CP1252] += note
-            return line.decode("cp1252", errors="replace")
+            return line.decode(FALLBACK, errors="replace")
 
 
 class _Hashed:
@@ -169,9 +170,8 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _encoding(head: bytes) -> str:
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    return "utf-8"
+    # UTF-8's own mark is taken off where lines and values are read.
+    return marked_encoding(head).removesuffix("-sig") or "utf-8"
 
 
 def _recoded(stream: _Hashed, encoding: str) -> Iterator[bytes]:
@@ -191,18 +191,18 @@ def _pieces(stream: _Hashed, encoding: str, notes: Counter[str]) -> Iterator[str
             yield decoder.decode(data)
         except UnicodeDecodeError:
             notes[CP1252] += 1
-            decoder = codecs.getincrementaldecoder("cp1252")(errors="replace")
+            decoder = codecs.getincrementaldecoder(FALLBACK)(errors="replace")
             yield decoder.decode(data)
 
 
-def _whole_characters(value: Any) -> Any:
+def whole_characters(value: Any) -> Any:
     """The value with a question mark for every half of a character, which none of the files written here could hold."""
     if isinstance(value, str):
         return value if value.isprintable() else value.encode(errors="replace").decode()
     if isinstance(value, dict):
-        return {_whole_characters(key): _whole_characters(inner) for key, inner in value.items()}
+        return {whole_characters(key): whole_characters(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_whole_characters(inner) for inner in value]
+        return [whole_characters(inner) for inner in value]
     return value
 
 
@@ -224,9 +224,9 @@ def parse_document(data: bytes, named: str) -> Any:
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError:
-        text = data.decode("cp1252", errors="replace")
+        text = data.decode(FALLBACK, errors="replace")
     try:
-        return _whole_characters(json.loads(text.removeprefix("\ufeff")))
+        return whole_characters(json.loads(text.removeprefix("\ufeff")))
     except RecursionError as error:
         raise UserError(f"{named}: nested too deeply") from error
     except ValueError as error:

@@ -11,7 +11,7 @@ from itertools import count
 
 import polars as pl
 
-from veridical.interop.imports.answer import Answer, as_text, number
+from veridical.interop.imports.answer import Answer, as_text, made_fit, number
 from veridical.interop.imports.columns import list_column, score_column
 from veridical.interop.imports.grading import Grading, choose, names
 from veridical.interop.imports.logged import LoggedTask
@@ -76,6 +76,7 @@ class TaskWriter:
 
     def add(self, answer: Answer) -> None:
         """Keep an answer; a second one to the same document under the same reading is left out and counted."""
+        made_fit(answer)
         self._sentinels.clean(answer)
         if answer.record is None:
             answer.record = next(self._numbers)

@@ -54,7 +54,7 @@ class Built:
 
 
 @dataclass(frozen=True, slots=True)
-class Ledger:
+class RowCounts:
     """Where the published rows went. `asked` counts those that are asked whole; `left_out` the others by reason, one
     of which a part is at fault (a perturbation of several) by the reason of its first part at fault."""
 
@@ -67,7 +67,7 @@ def asked_items(task: Task, rows: Sequence[Row]) -> list[Asked]:
     return asked_and_left_out(task, rows)[0]
 
 
-def asked_and_left_out(task: Task, rows: Sequence[Row]) -> tuple[list[Asked], tuple[str, ...], Ledger]:
+def asked_and_left_out(task: Task, rows: Sequence[Row]) -> tuple[list[Asked], tuple[str, ...], RowCounts]:
     """The rows that a task asks, as drafts of items, lines that say how many rows are left out and why, and the count.
 
     Left out are what the definition sets aside, and rows that lack something or are wrong where these are few
@@ -109,7 +109,7 @@ def asked_and_left_out(task: Task, rows: Sequence[Row]) -> tuple[list[Asked], tu
         *(f"{line}{first}" for line in _left_out(task, tried, "cannot be asked", kinds)),
     )
     left_out = reasons + faulty
-    return found, notes, Ledger(len(prepared) - left_out.total(), left_out)
+    return found, notes, RowCounts(len(prepared) - left_out.total(), left_out)
 
 
 def _left_out(task: Task, n_rows: int, why: str, reasons: Counter[str]) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 from collections.abc import Iterator
@@ -10,13 +9,11 @@ from pathlib import Path
 
 from veridical.errors import UserError
 from veridical.files.binary_file import read_bytes
+from veridical.files.encodings import FALLBACK, decode_text, marked_encoding
 from veridical.files.text_file import decoded
 from veridical.suites.commonsense.row import LONGEST_NAME, shortened
 
 DELIMITERS = ",\t;|"
-FALLBACK = "cp1252"
-"""What a table is read as that is not UTF-8: what spreadsheet programs on Windows write for English."""
-_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NAMES_IT = "sep="
 """What spreadsheet programs put before the header to name the delimiter."""
 
@@ -55,30 +52,17 @@ def read_table(path: Path, usual: str, notes: list[str]) -> Iterator[tuple[str, 
 
 def _text(path: Path, notes: list[str]) -> str:
     data = read_bytes(path)
-    if data.startswith(_WIDE):
-        try:
-            return data.decode("utf-16")
-        except UnicodeDecodeError as error:
-            raise UserError(f"{path}: begins as UTF-16 text does, and is none; save it as UTF-8") from error
     try:
+        text, encoding = decode_text(data)
+    except UnicodeDecodeError as error:
+        if wide := marked_encoding(data).removesuffix("-sig").upper().replace("UTF-8", ""):
+            raise UserError(f"{path}: begins as {wide} text does, and is none; save it as UTF-8") from error
+        return decoded(path, data)  # which says what is wrong, and where
+    if not text.strip() or "\0" in text:
         return decoded(path, data)
-    except UserError:
-        if b"\0" in data or _partly_utf8(data):
-            raise
-        try:
-            text = data.decode(FALLBACK)
-        except UnicodeDecodeError:
-            text = ""
-        if not text.strip():
-            raise
-    notes.append(f"{path}: not UTF-8; read as {FALLBACK}")
+    if encoding == FALLBACK:
+        notes.append(f"{path}: not UTF-8; read as {FALLBACK}")
     return text
-
-
-def _partly_utf8(data: bytes) -> bool:
-    """Whether some of what is not ASCII is UTF-8: then the file is damaged or cut off, and no other encoding."""
-    text = data.decode("utf-8", errors="replace").replace("\N{REPLACEMENT CHARACTER}", "")
-    return not text.isascii()
 
 
 def _delimiter(text: str, usual: str) -> tuple[str, int]:

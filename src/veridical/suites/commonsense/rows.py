@@ -18,7 +18,7 @@ from veridical.suites.commonsense.row import LONGEST_NAME, Row, shortened
 
 SourceRecord = tuple[str, Mapping[str, Any]]
 """Where a record is in its file, and its values by field."""
-Reader = Callable[[Path, list[str]], Iterator[SourceRecord]]
+RowReader = Callable[[Path, list[str]], Iterator[SourceRecord]]
 _ARROW_FILE = b"ARROW1"
 
 
@@ -129,11 +129,11 @@ def _record(path: Path, values: Any, where: str) -> SourceRecord:
     return where, values
 
 
-def _separated(usual: str) -> Reader:
+def _separated(usual: str) -> RowReader:
     return lambda path, notes: read_table(path, usual, notes)
 
 
-def _columnar(name: str, reader: str) -> Reader:
+def _columnar(name: str, reader: str) -> RowReader:
     def read(path: Path, notes: list[str]) -> Iterator[SourceRecord]:
         import polars as pl
 
@@ -156,7 +156,7 @@ def rows_of(records: Iterable[Mapping[str, Any]], source: str) -> Iterator[Row]:
         yield Row(values, source, f"row {number + 1}", number)
 
 
-FORMATS: Mapping[str, Reader] = {
+FORMATS: Mapping[str, RowReader] = {
     ".jsonl": _json_lines,
     ".json": _json,
     ".csv": _separated(","),

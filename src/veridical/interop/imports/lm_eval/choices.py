@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from veridical.interop.imports.answer import Answer, letters, number, shared_beginning
+from veridical.interop.imports.answer import Answer, letters, made_fit, number, shared_beginning
 from veridical.interop.imports.lm_eval.gold import gold_positions
 from veridical.interop.imports.lm_eval.requests import Requests, scores_of
 from veridical.interop.imports.lm_eval.rules import first_best, of_choices
@@ -56,11 +56,8 @@ def chosen(
     else:
         answer.gold = gold_positions(target, texts, index_first=conventions.index_first)
         answer.lengths = texts
-    if not all(answer.choices):
-        # Such a choice scores 0 and wins: no answer of the model's. An item must have something to score.
-        answer.choices, answer.labels, answer.gold, answer.scores = (), (), (), ()
-        answer.status, answer.detail = Status.EMPTY, "a choice has no text to score"
-    elif not all(map(math.isfinite, answer.scores)):
+    made_fit(answer)
+    if answer.scores and not all(map(math.isfinite, answer.scores)):
         answer.status = Status.NON_FINITE
     if own_contexts and conventions.whole_contexts:
         # Without examples the contexts are the task's choices, and it is by their lengths that it normalises.

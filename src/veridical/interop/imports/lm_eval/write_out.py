@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from veridical.interop.imports.answer import Answer, as_text, letters, shared_beginning
+from veridical.interop.imports.answer import Answer, as_text, letters, made_fit, shared_beginning
 from veridical.interop.imports.lm_eval.rules import is_metric, of_choices
 from veridical.interop.imports.lm_eval.samples import UNFILTERED, UNREADABLE
 from veridical.status import Status
@@ -90,10 +90,8 @@ def _choices(answer: Answer, prompts: list[str], scores: list[float], truth: int
     answer.choices = [prompt[start:] for prompt in prompts]
     answer.labels = letters(len(prompts))
     answer.scores, answer.gold = scores, (truth,)
-    if not all(answer.choices):
-        answer.choices, answer.labels, answer.gold, answer.scores = (), (), (), ()
-        answer.status, answer.detail = Status.EMPTY, "a choice has no text to score"
-    elif not all(map(math.isfinite, scores)):
+    made_fit(answer)
+    if answer.scores and not all(map(math.isfinite, scores)):
         answer.status = Status.NON_FINITE
     if answer.scores:
         answer.recomputed = of_choices(answer)
