@@ -8,10 +8,10 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
-import pytest
-
 from veridical.suites.commonsense import tasks
 from veridical.suites.commonsense.catalogue import MODULES, TASKS
+
+from ...models import tiny
 
 PREFIX = "veridical.suites.commonsense.tasks."
 
@@ -34,9 +34,21 @@ def test_every_module_is_in_the_catalogue() -> None:
     assert {module.name for module in iter_modules(tasks.__path__)} == set(MODULES)
 
 
-@pytest.mark.model
 def test_running_imperfective_imports_no_benchmark(tmp_path: Path) -> None:
-    words = ["run", "imperfective", "--model", "smollm2", "--out", str(tmp_path / "study"), "--limit", "1"]
+    tokenizer = tiny.byte_level_tokenizer()
+    model = tiny.saved(tmp_path / "model", tiny.llama(len(tokenizer)), tokenizer)
+    words = [
+        "run",
+        "imperfective",
+        "--model",
+        f"hf/{model}",
+        "--out",
+        str(tmp_path / "study"),
+        "--limit",
+        "1",
+        "--prompt",
+        "zero-shot",
+    ]
     run = f"try:\n    app({words!r})\nexcept SystemExit as end:\n    assert not end.code"
     assert imported_by(f"from veridical.cli.app import app\n{run}") == []
     assert (tmp_path / "study").is_dir()
