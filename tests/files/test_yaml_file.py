@@ -80,7 +80,7 @@ def test_counts_and_names_of_roles_are_what_was_written(tmp_path: Path) -> None:
 def test_what_is_not_written_as_a_count_is_refused_as_one(count: str, tmp_path: Path) -> None:
     path = tmp_path / "roles.yaml"
     path.write_text(f"items:\n  A: {count}\n", encoding="utf-8")
-    with pytest.raises(UserError, match="items of 'A' must be a whole number above 0"):
+    with pytest.raises(UserError, match="items of 'A' must be a whole number from 1 to"):
         read_roles(path)
 
 

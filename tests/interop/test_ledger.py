@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import polars as pl
 import pytest
 
 from tests.cli.test_bad_input import call
@@ -287,3 +288,47 @@ def test_the_flag_takes_numbers_alone(tmp_path):
     write_samples(tmp_path / "logs", RECORDS[:2])
     done = call("import", "lm-eval", tmp_path / "logs", "--out", tmp_path / "run", "--missing", "often")
     assert (done.returncode, "--missing often: give a number" in done.stderr) == (2, True)
+
+
+# How many were asked, as other formats say it
+
+
+def test_samples_that_the_results_of_inspect_count_are_not_ok(tmp_path):
+    """6 of 8 right, of 10 that were evaluated: .6, which could be .8."""
+    path = log(tmp_path / "log.json", [sample(n, "C" if n < 6 else "I") for n in range(8)])
+    document = json.loads(path.read_text())
+    document["results"]["total_samples"] = 10
+    path.write_text(json.dumps(document))
+    done = import_logs("inspect", path, tmp_path / "run")
+    assert accuracies(done) == {"match": (0.6, 0.6, 0.8, {"ok": 8, "error": 2})}
+    assert (task_of(done).read, task_of(done).absent) == (8, 2)
+
+
+def test_rows_that_the_results_of_lighteval_count_are_not_ok(tmp_path):
+    rows = [
+        {
+            "doc": repr({"query": f"Q{n}", "choices": [" x", " y"], "gold_index": 0}),
+            "model_response": repr({"input": "p", "logprobs": [-1.0, -2.0]}),
+            "metric": repr({"acc": 1.0}),
+        }
+        for n in range(6)
+    ]
+    (tmp_path / "logs").mkdir()
+    pl.DataFrame(rows).write_parquet(tmp_path / "logs" / f"details_small|0_{DATE}.parquet")
+    results = {"config_general": {"model_name": "m"}, "config_tasks": {"small|0": {"effective_num_docs": 8}}}
+    (tmp_path / "logs" / f"results_{DATE}.json").write_text(json.dumps(results))
+    done = import_logs("lighteval", tmp_path / "logs", tmp_path / "run")
+    assert accuracies(done) == {"details": (0.75, 0.75, 1.0, {"ok": 6, "error": 2})}
+    assert [m.value for m in done.study.records if m.answerer == "chance" and m.measure == "accuracy"] == [0.5]
+
+
+@pytest.mark.parametrize("filters", [[], [{"name": "none"}]])
+def test_a_record_that_stands_twice_in_an_old_log_is_no_second_filter(tmp_path, filters):
+    records = [{key: value for key, value in one.items() if key != "filter"} for one in RECORDS]
+    write_samples(tmp_path / "logs", [*records, *records[:3]])
+    path = write_results(tmp_path / "logs", {"small": {"acc,none": 11 / 24}})
+    document = json.loads(path.read_text())
+    document["configs"]["small"]["filter_list"] = filters
+    path.write_text(json.dumps(document))
+    task = task_of(import_logs("lm-eval", tmp_path / "logs", tmp_path / "run"))
+    assert (task.read, task.judged, dict(task.skipped)) == (27, 24, {REPEATED: 3})

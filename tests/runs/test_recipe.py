@@ -123,6 +123,7 @@ def test_the_four_studies_ask_what_the_papers_asked() -> None:
             "models[1]: 'meta-llama/Llama' is not the name of a model: write hf/",
         ),
         ({"models": [{"nmae": "smollm2"}]}, "unknown key 'nmae' in models[1]: did you mean 'name'?"),
+        ({"models": [{"name": "smollm2", "billions": "1e300"}]}, "models[1].billions: a number of at most 1000000.0"),
         ({"models": [{"name": "smollm2", "billions": -1}]}, "models[1].billions: a number above 0 is needed"),
         ({"steps": [{}]}, "steps[1]: a step is one of ask, readout, vary, validity"),
         (

@@ -29,6 +29,7 @@ def item(**values: Any) -> dict[str, Any]:
         (prompt(orders="2"), "prompts[0].orders': a whole number is needed, this is the text '2'"),
         (prompt(orders=1.5), "prompts[0].orders': a whole number is needed, this is 1.5"),
         (prompt(orders=-1), "prompts[0].orders': a number of at least 0 is needed, this is -1"),
+        (prompt(orders=10**9), "prompts[0].orders': a number of at most 1000 is needed, this is 1000000000"),
         (prompt(reasons="yes"), "prompts[0].reasons': true or false is needed, this is the text 'yes'"),
         (prompt(reasons=1), "prompts[0].reasons': true or false is needed, this is 1"),
         (prompt(user=5), "prompts[0].user': text is needed, this is 5"),

@@ -25,6 +25,12 @@ def open_streams() -> bool:
     Gives whether there is a standard output.
     """
     readable = sys.stdout is not None
+    for descriptor in range(3):
+        # A file opened later would get the number of a closed stream, and be taken for that stream.
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:

@@ -21,8 +21,12 @@ SLOT_MEMORY = 2**30
 """Bytes of keys and values that the slots of a batch may take."""
 MOST_SLOTS = 64
 PART = 4 * MOST_SLOTS
-"""Prompts that are finished before the next are begun: what a resumed run may have to generate again, and how often
-slots run empty."""
+PART_ON_ACCELERATOR = 64 * MOST_SLOTS
+"""Prompts that are finished before the next are begun: what a resumed run may have to generate again.
+
+At the end of a part slots run empty. That costs little on a processor, where a step of fewer sequences is shorter; on
+an accelerator it is not, and there many more are generated in a minute.
+"""
 
 _NONE = -1
 """In the place of a token: there is no best one."""
@@ -89,7 +93,8 @@ class Generator:
         for family in families(prompts):
             # In order of their tokens, neighbours begin alike and share what is to be run of them.
             ordered = sorted(family.prompts, key=prompts.__getitem__)
-            parts = [ordered[start : start + PART] for start in range(0, len(ordered), PART)]
+            size = PART if self.model.device.type == "cpu" else PART_ON_ACCELERATOR
+            parts = [ordered[start : start + size] for start in range(0, len(ordered), size)]
             chosen = [part for part in parts if not wanted.isdisjoint(part)]
             prefix = self._shared(prompts[ordered[0]][: family.n_shared]) if chosen else Prefix()
             for part in chosen:

@@ -100,7 +100,7 @@ CUES: tuple[Cue, ...] = (
         r"\b(?:not|never|cannot|neither|nor|hardly|nothing|nobody|no one|none|without|unable|unlikely"
         r"|far from|far be it|fails? to"
         r"|refuse[sd]?|deny|denies|denied|doubt(?:s|ed|ful)?|reject(?:s|ed)?|rules? out|ruled out"
-        r"|instead of|rather than)\b"
+        r"|instead of|rather than|take back|taking back|retract|withdraw|abandon|regret)\b"
         r"|n't\b|\bno (?:\w+ )?(?:reason|evidence|proof|way|basis|guarantee|indication|support|grounds?)\b",
         "It does not follow that the answer is <label>.",
     ),
@@ -143,7 +143,8 @@ CUES: tuple[Cue, ...] = (
     Cue(
         "exception",
         "noun",
-        r"\b(?:everything|anything|nothing|none|all|every \w{1,20}|any \w{1,20})(?: but| except| other than)?\s*\Z",
+        r"\b(?:everything|anything|nothing|none|all|every \w{1,20}|any \w{1,20})(?: but| except| other than)?\s*\Z"
+        r"|\b(?:opposite|contrary|negation|reverse|denial) (?:of|to) (?:the )?\Z",
         "Everything but <label> is correct.",
     ),
     Cue(

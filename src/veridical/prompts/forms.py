@@ -199,7 +199,8 @@ FORMS: tuple[Form, ...] = (
     Form(
         "i_mean",
         "claim",
-        r"\b(?:i mean|i meant|make that|scratch that|strike that|correction|sorry|oops)[,:]?[ \t](?:it's |it is )?",
+        r"\b(?:i mean|i meant|make that|scratch that|strike that|correction|sorry|oops|no(?=[,:]))[,:]?[ \t]"
+        r"(?:it's |it is )?",
         _MORE,
         "The answer is False. Sorry, I meant True.",
         goes_on=False,

@@ -115,7 +115,7 @@ class Prompt(BaseModel):
     assistant: str = ""
     answer: Literal["label", "json"] = "label"
     reasons: bool = False
-    orders: int = Field(default=1, ge=0)
+    orders: int = Field(default=1, ge=0, le=1000)
     glosses: Mapping[str, str] = Field(default_factory=dict)
     plain: bool = False
     delimiter: str | None = None

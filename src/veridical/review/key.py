@@ -40,7 +40,7 @@ class ReviewKey(Frozen):
     version: Name
     content_hash: Name
     seed: int
-    raters: int = Field(ge=1)
+    raters: int = Field(ge=1, le=10_000)
     questions: tuple[Question, ...] = Field(min_length=1)
     items: tuple[RatedItem, ...] = Field(min_length=1)
     ids: Mapping[str, tuple[int, int]]

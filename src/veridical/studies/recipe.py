@@ -37,7 +37,7 @@ class Model(Frozen):
 
     name: Name
     family: str = ""
-    billions: Annotated[Decimal | None, NOTHING] = Field(default=None, gt=0, allow_inf_nan=False)
+    billions: Annotated[Decimal | None, NOTHING] = Field(default=None, gt=0, le=1e6, allow_inf_nan=False)
     api: Truth = False
     ours: Truth = False
     base: str = ""
@@ -88,9 +88,9 @@ class AskStep(Frozen):
     mode: Annotated[tuple[Annotated[str, StringConstraints(min_length=1)], ...], Field(min_length=1)] = (
         "loglikelihood",
     )
-    orders: Annotated[Whole | None, NOTHING] = Field(default=None, ge=0)
-    shots: Whole = Field(default=0, ge=0)
-    max_new_tokens: Whole = Field(default=512, ge=1)
+    orders: Annotated[Whole | None, NOTHING] = Field(default=None, ge=0, le=1000)
+    shots: Whole = Field(default=0, ge=0, le=1000)
+    max_new_tokens: Whole = Field(default=512, ge=1, le=1_000_000)
     data: Truth = False
 
     @model_validator(mode="after")
@@ -108,10 +108,10 @@ class ReadoutStep(Frozen):
 
     suite: Name
     prompt: Annotated[str | None, NOTHING] = None
-    layer: Whole = -2
-    draws: Whole | None = Field(default=None, ge=1)
-    category_draws: Whole | None = Field(default=None, ge=1)
-    control_draws: Whole = Field(default=100, ge=1)
+    layer: Whole = Field(default=-2, ge=-1000, le=1000)
+    draws: Whole | None = Field(default=None, ge=1, le=1_000_000)
+    category_draws: Whole | None = Field(default=None, ge=1, le=1_000_000)
+    control_draws: Whole = Field(default=100, ge=1, le=1_000_000)
     data: Truth = False
 
 
@@ -123,8 +123,8 @@ class VaryStep(Frozen):
 
     proposers: Names
     suite: str = ""
-    min_ratio: Decimal = Field(default=1.0, ge=0)
-    max_variants: Whole = Field(default=20, ge=1)
+    min_ratio: Decimal = Field(default=1.0, ge=0, le=1e6)
+    max_variants: Whole = Field(default=20, ge=1, le=1_000_000)
     judge: str = ""
     writes: Annotated[str, StringConstraints(pattern=r"^[\w.-]+\.jsonl$")] = "variants.jsonl"
 

@@ -86,6 +86,9 @@ def read_roles(path: Path) -> Roles:
     for key in document:
         if key not in known:
             raise unknown(f"role in {path}:", str(key), known)
+    rule = _text(path, "duplicates", document.get("duplicates")) or "refuse"
+    if rule not in DUPLICATES:
+        raise unknown(f"rule for duplicates in {path}:", rule, DUPLICATES)
     axes = dict(_mapping(path, document, "axes"))
     benchmarks = document.get("benchmarks") or ()
     if isinstance(benchmarks, dict):
@@ -101,7 +104,7 @@ def read_roles(path: Path) -> Roles:
         percent=_names(path, "percent", document.get("percent") or ()),
         jointly=joint_of_document(path, document.get("jointly")),
         split=_names(path, "split", document.get("split") or ()),
-        duplicates=_text(path, "duplicates", document.get("duplicates")) or "refuse",
+        duplicates=rule,
         missing=_names(path, "missing", document.get("missing") or ()),
     )
 
@@ -139,7 +142,9 @@ def _count(path: Path, name: str, text: str) -> int:
     except ValueError:
         count = 0
     if not 0 < count <= MOST_ITEMS:
-        raise UserError(f"{path}: items of {name!r} must be a whole number above 0, and is {text[:40]!r}")
+        raise UserError(
+            f"{path}: items of {name!r} must be a whole number from 1 to {MOST_ITEMS:,}, and is {text[:40]!r}"
+        )
     return count
 
 

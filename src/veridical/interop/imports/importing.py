@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import shutil
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -14,7 +12,7 @@ from pathlib import Path
 from veridical.errors import UserError, unknown
 from veridical.files.ledger import Ledger, reasons
 from veridical.files.targets import keep_apart
-from veridical.files.writing import check_path, make_folder, slug, unwritable
+from veridical.files.writing import check_path, slug
 from veridical.interop.imports.answer import Answer
 from veridical.interop.imports.copies import without_copies
 from veridical.interop.imports.every_eval_ever import read_every_eval_ever
@@ -23,6 +21,7 @@ from veridical.interop.imports.inspect_log import read_inspect
 from veridical.interop.imports.lighteval import read_lighteval
 from veridical.interop.imports.lm_eval.evaluations import read_lm_eval
 from veridical.interop.imports.logged import LoggedModel, LoggedTask
+from veridical.interop.imports.new_folder import all_at_once, nothing_left
 from veridical.interop.imports.prediction_columns import PredictionColumns
 from veridical.interop.imports.predictions import read_predictions
 from veridical.interop.imports.run_writer import RunWriter
@@ -105,11 +104,11 @@ def import_logs(
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UserError(f"{target} exists already: an import goes into a new folder; choose another --out")
     how = _How(metric, tuple(missing))
-    with _nothing_left(target):
+    with nothing_left(target):
         if len(models) == 1:
             _write_all(models, target, how, seed, reporter)
         else:
-            with _all_at_once(target) as folder:
+            with all_at_once(target) as folder:
                 _write_all(models, folder, how, seed, reporter)
         study = open_study(target)
         study.write()
@@ -139,39 +138,6 @@ def _write_all(models: Sequence[LoggedModel], target: Path, how: _How, seed: int
         raise refused[0]
     for message in refused:
         progress.say(f"left out: {message}")
-
-
-@contextlib.contextmanager
-def _all_at_once(target: Path) -> Iterator[Path]:
-    """A folder beside `target` that takes its place where the block succeeds, and is gone where it does not."""
-    folder = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.tmp")
-    make_folder(folder)
-    try:
-        yield folder
-        if target.is_dir():
-            target.rmdir()
-        folder.rename(target)
-    except OSError as error:
-        raise unwritable(target, error) from error
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def _nothing_left(target: Path) -> Iterator[None]:
-    """Remove what was made at `target`, and the folders above it that were made for it, where the block fails."""
-    existed = target.exists()
-    above = [folder for folder in target.parents if not folder.exists()]
-    try:
-        yield
-    except BaseException:
-        shutil.rmtree(target, ignore_errors=True)
-        if existed:
-            target.mkdir(exist_ok=True)
-        for folder in above:
-            with contextlib.suppress(OSError):
-                folder.rmdir()
-        raise
 
 
 def _read(harness: str, source: Path, columns: PredictionColumns | None) -> list[LoggedModel]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -162,29 +163,42 @@ def _answers(task: LoggedTask, log: Log, scored: Scorers, spec: Mapping[str, Any
     task.ledger.add(log.ledger)
     if limited := limits.total():
         task.lacks.append(f"{limited:,} " + LIMITED.format(kinds=", ".join(sorted(limits))))
-    yield from _absent(spec, seen, scored)
+    yield from _absent(log, spec, seen, scored)
 
 
-def _absent(spec: Mapping[str, Any], seen: Set[tuple[str, int]], scored: Scorers) -> Iterator[Answer]:
+def _absent(log: Log, spec: Mapping[str, Any], seen: Set[tuple[str, int]], scored: Scorers) -> Iterator[Answer]:
     """Samples that were to be evaluated and of which the log, cancelled or damaged, has nothing."""
     epochs = held(spec.get("config")).get("epochs")
     repeats = range(epochs if isinstance(epochs, int) and 0 < epochs <= MOST_EPOCHS else 1)
-    for identity in listed(held(spec.get("dataset")).get("sample_ids")):
-        for repeat in repeats:
-            if (str(identity), repeat) in seen:
-                continue
-            for reading in scored.metrics:
-                yield Answer(
-                    document=str(identity),
-                    fields={"sample_id": str(identity)},
-                    reading=reading,
-                    metrics={},
-                    repeat=repeat,
-                    text="",
-                    status=Status.ERROR,
-                    detail=ABSENT,
-                    in_log=False,
-                )
+    named = [
+        (str(identity), repeat)
+        for identity in listed(held(spec.get("dataset")).get("sample_ids"))
+        for repeat in repeats
+        if (str(identity), repeat) not in seen
+    ]
+    # How many were evaluated the results say too; of these not even the names are known.
+    known = log.ledger.read + len(named)
+    more = range(max(min(_evaluated(log), MOST_ABSENT) - known, 0))
+    for document, repeat in chain(named, ((f"not in the log {n + 1}", 0) for n in more)):
+        for reading in scored.metrics:
+            yield Answer(
+                document=document,
+                fields={"sample_id": document},
+                reading=reading,
+                metrics={},
+                repeat=repeat,
+                text="",
+                status=Status.ERROR,
+                detail=ABSENT,
+                in_log=False,
+            )
 
 
+def _evaluated(log: Log) -> int:
+    """How many samples the results say that were evaluated, each epoch by itself; 0 where they do not say it."""
+    found = held(log.header.get("results")).get("total_samples")
+    return found if isinstance(found, int) and not isinstance(found, bool) else 0
+
+
+MOST_ABSENT = 1_000_000
 MOST_EPOCHS = 10_000

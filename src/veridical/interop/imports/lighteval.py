@@ -25,11 +25,14 @@ from veridical.interop.imports.folders import files_in
 from veridical.interop.imports.logged import LoggedModel, LoggedTask
 from veridical.interop.imports.records import Record, read_document, source_of, whole_characters
 from veridical.runs.provenance import LeftOut
+from veridical.status import Status
 
 HARNESS = "lighteval"
 _DATE = r"\d{4}-\d{2}-\d{2}T\d{2}[-:]\d{2}[-:]\d{2}(?:\.\d+)?"
 _DETAILS = re.compile(rf"details_(?P<task>.+)_(?P<date>{_DATE})\.parquet")
 _READING = "details"
+MOST_ROWS = 10_000_000
+ABSENT = "asked, as the results file says, and not among the details"
 NO_ANSWER = "a row without choices and without an answer"
 
 
@@ -122,7 +125,7 @@ def _task(file: Path, written: str, results: Record) -> LoggedTask:
     shots = written.rpartition("|")[2]
     task = LoggedTask(
         name=written,
-        answers=lambda: _answers(task, file),
+        answers=lambda: _answers(task, file, _evaluated(results, written)),
         version=as_text(held(results.get("versions")).get(written, "")),
         shots=int(shots) if shots.isdigit() else 0,
         reported=[
@@ -155,7 +158,13 @@ def _ways(config: Mapping[str, Any]) -> dict[str, bool]:
     return found
 
 
-def _answers(task: LoggedTask, file: Path) -> Iterator[Answer]:
+def _evaluated(results: Record, written: str) -> int:
+    """How many documents were asked, as the results file says; 0 where it does not."""
+    found = held(held(results.get("config_tasks")).get(written)).get("effective_num_docs")
+    return min(found, MOST_ROWS) if isinstance(found, int) and not isinstance(found, bool) else 0
+
+
+def _answers(task: LoggedTask, file: Path, evaluated: int) -> Iterator[Answer]:
     try:
         frame = pl.read_parquet(read_bytes(file))
     except (OSError, pl.exceptions.PolarsError) as error:
@@ -170,6 +179,10 @@ def _answers(task: LoggedTask, file: Path) -> Iterator[Answer]:
             task.ledger.leave(NO_ANSWER)
         else:
             yield answer
+    for place in range(len(read), evaluated):
+        answer = Answer(document=str(place), fields={"row": str(place)}, reading=_READING, metrics={})
+        answer.status, answer.detail, answer.in_log = Status.ERROR, ABSENT, False
+        yield answer
 
 
 def _answer(row: _Row, document: str, *, same: bool) -> Answer | None:

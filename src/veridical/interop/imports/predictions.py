@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from veridical.errors import UserError
@@ -16,16 +13,13 @@ from veridical.files.tables import TableRow
 from veridical.interop.imports.answer import Answer, letters
 from veridical.interop.imports.logged import LoggedModel, LoggedTask
 from veridical.interop.imports.prediction_columns import PredictionColumns, found_columns
+from veridical.interop.imports.prediction_options import Options, golds_of, normal, options_of, place_of
 from veridical.interop.imports.prediction_rows import read_rows
-from veridical.interop.imports.prediction_scores import MISSING, PredictionScores, list_of
+from veridical.interop.imports.prediction_scores import MISSING, PredictionScores
 from veridical.interop.imports.records import source_of
 from veridical.status import Status
 
 HARNESS = "predictions"
-MOST_LABELS = 26
-"""Golds that are more than this, or that hardly recur, are answers to open questions. Our choice."""
-USUAL = 0.8
-"""Share of golds above which those that occur most are the names of the scores, and the others odd. Our choice."""
 NO_GOLD = "a row without a right answer"
 ODD_GOLD = "a row whose right answer is none of the options"
 _SCORES, _ANSWER = "scores", "answer"
@@ -35,7 +29,6 @@ _QUESTION = (
 )
 """Columns that are what was asked, in lower case; other columns are what sets can be made of."""
 _TRUE, _FALSE = ("1", "1.0", "true", "yes", "correct", "right"), ("0", "0.0", "false", "no", "incorrect", "wrong")
-_WHOLE = re.compile(r"-?[0-9]+\.0")
 
 
 def read_predictions(path: Path, given: PredictionColumns | None = None) -> list[LoggedModel]:
@@ -63,20 +56,9 @@ def read_predictions(path: Path, given: PredictionColumns | None = None) -> list
     return list(models.values())
 
 
-@dataclass(frozen=True)
-class _Options:
-    """The options of a task by row: the same for all, or each row's own; none where questions are open."""
-
-    labels: tuple[str, ...]
-    per_row: str = ""
-
-    def of(self, row: TableRow) -> tuple[str, ...]:
-        return tuple(list_of(row.values.get(self.per_row, "")) or ()) if self.per_row else self.labels
-
-
 def _task(path: Path, name: str, rows: Sequence[TableRow], columns: PredictionColumns) -> LoggedTask:
     scores = PredictionScores(rows, columns.scores, str(path))
-    options = _options(rows, columns, scores.length)
+    options = options_of(rows, columns, scores.length)
     _check_golds(rows, columns, options, str(path))
     _check_grades(rows, columns, str(path))
     task = LoggedTask(
@@ -94,7 +76,7 @@ def _task(path: Path, name: str, rows: Sequence[TableRow], columns: PredictionCo
         task.lacks.append("gold answers hardly recur, so an answer is right where it is the gold text (exact match)")
     if options.labels and not columns.scores:
         said = (_cell(row, columns.prediction) for row in rows)
-        strange = Counter(text for text in said if text and _place(text, options.labels) is None)
+        strange = Counter(text for text in said if text and place_of(text, options.labels) is None)
         if strange:
             shown = ", ".join(f"{text[:40]!r} ({count})" for text, count in strange.most_common(4))
             task.lacks.append(
@@ -112,48 +94,18 @@ def _used(columns: PredictionColumns) -> Iterator[tuple[str, str]]:
         yield "scores", ", ".join(columns.scores)
 
 
-def _options(rows: Sequence[TableRow], columns: PredictionColumns, n_scores: int) -> _Options:
-    if columns.choices:
-        return _Options((), columns.choices)
-    if columns.labels:
-        return _Options(columns.labels)
-    if len(columns.scores) > 1:
-        return _Options(_without_affixes(columns.scores))
-    golds = Counter(gold for row in rows for gold in _golds(row, columns.gold))
-    if columns.scores:  # one column of lists
-        named = dict(golds.most_common(n_scores))
-        if sum(named.values()) > USUAL * golds.total() and not all(gold.isdigit() for gold in named):
-            return _Options(tuple(sorted(named)))
-        return _Options(tuple(str(place) for place in range(n_scores)))
-    few = 1 < len(golds) <= MOST_LABELS and golds.total() >= 2 * len(golds)
-    return _Options(tuple(sorted(golds)) if few else ())
-
-
-def _without_affixes(names: Sequence[str]) -> tuple[str, ...]:
-    """Names of columns without what all begin and end with: `score_yes`, `score_no` are `yes`, `no`."""
-    shortest = min(map(len, names))
-    start = next((place for place in range(shortest) if len({name[place] for name in names}) > 1), 0)
-    start = max((at + 1 for at, letter in enumerate(names[0][:start]) if letter in "_-.: "), default=0)
-    end = next((place for place in range(shortest - start) if len({name[-1 - place] for name in names}) > 1), 0)
-    end = max(
-        (at + 1 for at, letter in enumerate(reversed(names[0][len(names[0]) - end :])) if letter in "_-.: "), default=0
-    )
-    cut = tuple(name[start : len(name) - end] for name in names)
-    return cut if all(cut) and len(set(cut)) == len(cut) else tuple(names)
-
-
 def _answers(
     task: LoggedTask,
     rows: Sequence[TableRow],
     columns: PredictionColumns,
-    options: _Options,
+    options: Options,
     scores: PredictionScores,
 ) -> Iterator[Answer]:
     seen: Counter[str] = Counter()
     unread: Counter[str] = Counter()
     for row in rows:
         task.ledger.take()
-        golds = _golds(row, columns.gold)
+        golds = golds_of(row, columns.gold)
         document = _cell(row, columns.id) or str(row.line)
         answer = Answer(
             document=document,
@@ -181,7 +133,7 @@ def _answers(
         elif golds and options.per_row:
             answer.status, answer.detail = Status.ERROR, "the cell of its choices is not a list"
         elif columns.prediction and not answer.metrics:
-            right = _normal(answer.text or "") in map(_normal, golds)
+            right = normal(answer.text or "") in map(normal, golds)
             answer.metrics = {"exact_match": float(right)}
             answer.fields["gold"] = json.dumps(golds, ensure_ascii=False) if len(golds) > 1 else golds[0]
         if columns.prediction and not columns.scores and not answer.text:
@@ -221,13 +173,13 @@ def _describe(answer: Answer, row: TableRow, columns: PredictionColumns) -> None
 
 def _places(golds: Sequence[str], labels: Sequence[str]) -> list[int]:
     """Which of the options are right."""
-    return sorted({place for gold in golds if (place := _place(gold, labels)) is not None})
+    return sorted({place for gold in golds if (place := place_of(gold, labels)) is not None})
 
 
-def _check_golds(rows: Sequence[TableRow], columns: PredictionColumns, options: _Options, source: str) -> None:
+def _check_golds(rows: Sequence[TableRow], columns: PredictionColumns, options: Options, source: str) -> None:
     """Raise UserError where most right answers are none of the options: other options are meant."""
     said = [
-        (row, golds, labels) for row in rows if (golds := _golds(row, columns.gold)) and (labels := options.of(row))
+        (row, golds, labels) for row in rows if (golds := golds_of(row, columns.gold)) and (labels := options.of(row))
     ]
     odd = [(row.line, golds[0], labels) for row, golds, labels in said if not _places(golds, labels)]
     if 2 * len(odd) > len(said):
@@ -236,7 +188,7 @@ def _check_golds(rows: Sequence[TableRow], columns: PredictionColumns, options: 
             f"{source}, line {line}, column {columns.gold!r}: {gold[:40]!r} is none of the options {', '.join(labels)} "
             f"(nor are {len(odd) - 1:,} more of {len(said):,} cells); --labels A,B,… names them"
         )
-    if options.per_row and not said and any(_golds(row, columns.gold) for row in rows):
+    if options.per_row and not said and any(golds_of(row, columns.gold) for row in rows):
         raise UserError(
             f"{source}: no cell of column {options.per_row!r} is a list; write a JSON list, or A|B|C, or name another "
             "with --choices-column"
@@ -258,48 +210,15 @@ def _choose(
         if not all(map(math.isfinite, scores)):
             answer.status, answer.detail = Status.NON_FINITE, "an option has no score that is a number"
         return
-    place = _place(answer.text or "", labels)
+    place = place_of(answer.text or "", labels)
     answer.label = answer.labels[place] if place is not None else None
     if place is None:
         answer.status = Status.UNPARSED
 
 
-def _place(text: str, labels: Sequence[str]) -> int | None:
-    """The option that a text is, by its text or (0, 1, …; A, B, …) by its place."""
-    normal = [_normal(label) for label in labels]
-    text = _normal(text)
-    if text in normal:
-        return normal.index(text)
-    if [one.casefold() for one in normal].count(text.casefold()) == 1:
-        return [one.casefold() for one in normal].index(text.casefold())
-    if text.isdigit() and int(text) < len(labels):
-        return int(text)
-    if len(text) == 1 and text.isascii() and text.isupper() and ord(text) - 65 < len(labels):
-        return ord(text) - 65
-    return None
-
-
-def _normal(text: str) -> str:
-    """A text as it is compared: NFC, without spaces around it, and 1.0 as 1, which programs make of a whole number."""
-    text = unicodedata.normalize("NFC", text).strip()
-    return text[:-2] if _WHOLE.fullmatch(text) else text
-
-
 def _cell(row: TableRow, column: str) -> str:
     text = row.values.get(column, "").strip() if column else ""
     return "" if text.lower() in MISSING else text
-
-
-def _golds(row: TableRow, column: str) -> list[str]:
-    """The right answers of a row: one, or several in a JSON list."""
-    text = row.values.get(column, "").strip() if column else ""
-    if text.startswith("["):
-        try:
-            found = json.loads(text)
-        except ValueError:
-            return [_normal(text)]
-        return [_normal(one if isinstance(one, str) else json.dumps(one)) for one in found]
-    return [_normal(text)] if text and text.lower() not in ("nan", "null") else []
 
 
 def _grade(row: TableRow, columns: PredictionColumns) -> Mapping[str, object]:

@@ -14,15 +14,7 @@ from veridical.interop.imports.answer import Answer
 from veridical.interop.imports.columns import list_column
 from veridical.items import Item
 from veridical.judge.table import NOT_LOGGED
-from veridical.runs.imported import CORRECT, INCORRECT
 from veridical.runs.stored import SCHEMA as ITEMS
-
-GRADED_LABELS = (CORRECT, INCORRECT)
-
-
-def unknown_labels(count: int) -> list[str]:
-    """Labels of an item of whose choices nothing is known but their number; the first stands for the right one."""
-    return [f"{NOT_LOGGED} {place + 1}" for place in range(count)]
 
 
 class TaskItems:

@@ -13,16 +13,17 @@ import polars as pl
 
 from veridical.interop.imports.answer import Answer, as_text, made_fit, number
 from veridical.interop.imports.columns import list_column, score_column
-from veridical.interop.imports.grading import Grading, choose, names
+from veridical.interop.imports.grading import Grading, choose
 from veridical.interop.imports.logged import LoggedTask
 from veridical.interop.imports.notices import Counts, notices
+from veridical.interop.imports.reading_kinds import GRADED_LABELS, ReadingKinds
 from veridical.interop.imports.run_writer import PART, RunWriter
 from veridical.interop.imports.sentinels import Sentinels
 from veridical.interop.imports.tally import Tallies, differing_remarks
-from veridical.interop.imports.task_items import GRADED_LABELS, TaskItems, unknown_labels
+from veridical.interop.imports.task_items import TaskItems
 from veridical.items import FULL, Mode, Suite, digest
 from veridical.prompts.template import Prompt
-from veridical.runs.imported import CORRECT, IMPORTED_REQUESTS, IMPORTED_RESPONSES, INCORRECT, SCORES
+from veridical.runs.imported import IMPORTED_REQUESTS, IMPORTED_RESPONSES, SCORES
 from veridical.runs.manifest import SuiteEntry
 from veridical.runs.provenance import ANSWERS, LIKELIHOODS, UNKNOWN, HarnessTask, Notice
 from veridical.status import Status
@@ -66,8 +67,7 @@ class TaskWriter:
         self._counts: dict[str, Counts] = {}
         self._answered: set[int] = set()
         self._kinds: Counter[str] = Counter()
-        self._n_choices: Counter[int] = Counter()
-        self._of_choices: set[str] | None = None
+        self._of: ReadingKinds | None = None
         self._numbers = count(-1, -1)
         self._waiting: list[Answer] = []
         self._rows: list[Row] = []
@@ -80,8 +80,8 @@ class TaskWriter:
         self._sentinels.clean(answer)
         if answer.record is None:
             answer.record = next(self._numbers)
-        if self._of_choices is not None:
-            self._place(answer)
+        if self._of is not None:
+            self._place(answer, self._of)
             return
         self._waiting.append(answer)
         if len(self._waiting) >= PART:
@@ -89,43 +89,15 @@ class TaskWriter:
 
     def _settle(self) -> None:
         """Decide from the first answers which readings are of choices and which of grades, and place the answers."""
-        choices, grades = Counter[str](), Counter[str]()
-        for answer in self._waiting:
-            if answer.choices:
-                choices[answer.reading] += 1
-                self._n_choices[len(answer.choices)] += 1
-            elif answer.status is Status.OK and any(number(value) is not None for value in answer.metrics.values()):
-                grades[answer.reading] += 1
-        found = {reading for reading, n in choices.items() if n >= grades[reading]}
-        self._of_choices = found if self.metric is None else set()
-        if self.metric is None and (few := [reading for reading in choices if reading not in found]):
-            self.task.lacks.append(
-                f"{names(few)}: most records have no choices: all are judged by the log's own scores"
-            )
+        self._of = ReadingKinds.of(self._waiting, self.metric)
+        self.task.lacks.extend(self._of.remarks())
         waiting, self._waiting = self._waiting, []
         for answer in waiting:
-            self._place(answer)
+            self._place(answer, self._of)
 
-    def _labels(self, answer: Answer) -> list[str]:
-        """The labels of the answer's item. Where a task has choices, one whose choices are not known has as many."""
-        of_choices = self._of_choices or set()
-        if answer.choices and (answer.reading in of_choices or (of_choices and answer.reading not in self._counts)):
-            return list(answer.labels)
-        if answer.choices:
-            answer.choices, answer.labels, answer.choice_contexts, answer.gold, answer.label = (), (), (), (), None
-            if of_choices:
-                grades = [number(value) for value in answer.metrics.values()]
-                answer.label = CORRECT if 1.0 in grades else INCORRECT if 0.0 in grades else None
-        if answer.reading not in of_choices:
-            return list(GRADED_LABELS)
-        labels = unknown_labels(self._n_choices.most_common(1)[0][0])
-        if answer.label is not None:
-            answer.label, answer.labels, answer.gold = labels[answer.label != CORRECT], labels, (0,)
-        return labels
-
-    def _place(self, answer: Answer) -> None:
+    def _place(self, answer: Answer, kinds: ReadingKinds) -> None:
         record = answer.record or 0
-        labels = self._labels(answer)
+        labels = kinds.labels(answer, known=answer.reading in self._counts)
         item = self._items.item_of(answer, labels)
         key = f"{self.suite}/{item}/{answer.reading}/{answer.repeat}"
         if hash(key) in self._answered:
@@ -218,7 +190,7 @@ class TaskWriter:
         To be called once the task's answers are read: only then does it say what it lacks and what was left out. Raises
         UserError where the counts of what was read, judged and left out do not agree.
         """
-        if self._of_choices is None:
+        if self._of is None:
             self._settle()
         logged = self.task
         logged.ledger.leave(REPEATED, len({record for record in self._again if record not in self._kept}))

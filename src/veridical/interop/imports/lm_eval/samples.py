@@ -75,7 +75,10 @@ class SampleReader:
                 # Older versions write the records of every filter, one filter after another, and do not name it.
                 document = str(record.get("doc_id"))
                 place, seen[document] = seen[document], seen[document] + 1
-                reading = filters[place] if place < len(filters) else f"filter {place + 1}" if place else None
+                if filters:
+                    reading = filters[place % len(filters)]  # a second record under one filter is left out as such
+                else:
+                    reading = f"filter {place + 1}" if place and not self.config else None
             answer = self._answer(record, requests_of(record), _reading(reading))
             held_documents.setdefault(answer.reading, set()).add(answer.document)
             if answer.choice_contexts and answer.gold and DEDUCED not in self.notes:
