@@ -20,9 +20,9 @@ from veridical.files import checksum
 from veridical.items import Choice, Grouping, Item, Member, Suite
 from veridical.models.protocol import ChoiceScore, Outcome, Request, TokenSequence
 from veridical.prompts.template import Prompt
+from veridical.runs.editing import Editing
 from veridical.runs.load import open_runs
 from veridical.runs.manifest import Manifest, ModelEntry, RunSettings, SuiteEntry, read_manifest
-from veridical.runs.parts import Editing
 from veridical.runs.plan import AskOptions, plan
 from veridical.runs.store import RunStore
 from veridical.status import Status

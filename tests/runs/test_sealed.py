@@ -21,11 +21,12 @@ import veridical
 from veridical.cli.app import app
 from veridical.errors import UserError
 from veridical.files.writing import clear_temporary, replace, write_through
-from veridical.runs import parts
+from veridical.runs import editing as editing_module
+from veridical.runs.editing import editing
 from veridical.runs.hidden import Hidden, StatesKey, read_hidden, write_hidden
 from veridical.runs.load import open_run, open_runs
 from veridical.runs.manifest import read_manifest
-from veridical.runs.parts import State, editing, inspect
+from veridical.runs.parts import State, inspect
 from veridical.runs.store import read_responses
 from veridical.studies.study import open_study
 
@@ -176,7 +177,7 @@ def test_a_file_is_whole_at_every_moment_of_its_replacement(
             replace(path, data)
         raise Killed
 
-    monkeypatch.setattr(parts, "replace", killed)
+    monkeypatch.setattr(editing_module, "replace", killed)
     with pytest.raises(Killed), editing(run) as edit:
         edit.put("items.parquet", b"new")
     assert ((run / "items.parquet").read_bytes() == b"new") == after

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from veridical.errors import UserError
 from veridical.files.writing import slug
 from veridical.items import digest
-from veridical.runs.parts import checked, editing
+from veridical.runs.editing import editing
+from veridical.runs.parts import checked
 
 SCHEMA = "veridical.hidden/1"
 PENULTIMATE = -2

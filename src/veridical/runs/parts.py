@@ -8,7 +8,7 @@ that was not given. See `docs/decisions/0011-sealed-runs.md` for how the list st
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
@@ -17,9 +17,8 @@ import polars as pl
 
 from veridical.errors import UserError
 from veridical.files import checksum
-from veridical.files.parquet_parts import add_part, name_proves, names_in, parquet_bytes, parse_parquet
-from veridical.files.writing import clear_temporary, locked, make_folder, replace
-from veridical.runs.manifest import NAME, SCHEMA, Manifest, Part, read_manifest, write_manifest
+from veridical.files.parquet_parts import name_proves, names_in, parse_parquet
+from veridical.runs.manifest import NAME, Manifest, Part, read_manifest
 
 KINDS = ("requests", "responses")
 """Folders to which parts are added. Any other part is a file that is replaced as a whole."""
@@ -62,16 +61,16 @@ def again(run: Path, manifest: Manifest) -> str:
 def inspect(run: Path, manifest: Manifest) -> Iterator[Found]:
     """Every part that is listed or there, and its state. Every byte is read."""
     listed = {part.path: part for part in manifest.parts or ()}
-    for name in sorted({*listed, *_there(run)}):
+    for name in sorted({*listed, *parts_there(run)}):
         part = listed.get(name)
         if manifest.parts is None:
             yield Found(name, None, State.UNCHECKED)
             continue
-        state, reason = _state(run, name, part)
+        state, reason = state_of(run, name, part)
         yield Found(name, part.rows if part else None, state, reason)
 
 
-def _there(run: Path) -> Iterator[str]:
+def parts_there(run: Path) -> Iterator[str]:
     """The files in a run's folder that are parts, listed or not."""
     for name in FILES:
         if (run / name).is_file():
@@ -81,7 +80,8 @@ def _there(run: Path) -> Iterator[str]:
             yield from (f"{folder}/{path.name}" for path in (run / folder).iterdir() if path.name[0] != ".")
 
 
-def _state(run: Path, name: str, part: Part | None) -> tuple[State, str]:
+def state_of(run: Path, name: str, part: Part | None) -> tuple[State, str]:
+    """How a part is found and, where it is not whole, why; `part` is its entry in the list, None where it has none."""
     path = run / name
     try:
         found = checksum.of_file(path)
@@ -106,19 +106,20 @@ def checked(run: Path, name: str, manifest: Manifest | None = None) -> Path | No
     path = run / name
     if known.parts is None:
         return path if path.is_file() else None
-    if part is None and not _exists(path):
+    if part is None and not exists(path):
         return None
-    state, reason = _state(run, name, part)
+    state, reason = state_of(run, name, part)
     if state is State.DAMAGED and manifest is None:
         # It may have been replaced between the two looks.
         part = next((part for part in read_manifest(run).parts or () if part.path == name), None)
-        state, reason = _state(run, name, part)
+        state, reason = state_of(run, name, part)
     if state in (State.WHOLE, State.UNLISTED):
         return path
     raise UserError(_refusal(run, known, Found(name, part.rows if part else None, state, reason)))
 
 
-def _exists(path: Path) -> bool:
+def exists(path: Path) -> bool:
+    """Whether a name leads to anything. Raises UserError where that cannot be told."""
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -161,7 +162,7 @@ def read_tables(run: Path, kind: str, schema: pl.Schema, *, without_missing: boo
     manifest = read_manifest(run)
     frames = [pl.DataFrame(schema=schema)]
     for name in names(run, kind, manifest=manifest):
-        if without_missing and not _exists(run / name):
+        if without_missing and not exists(run / name):
             continue
         path = checked(run, name, manifest)
         if path is not None:
@@ -191,133 +192,3 @@ def _parsed(run: Path, manifest: Manifest, path: Path, name: str, schema: pl.Sch
     if part is not None and part.rows is not None and not part.before and frame.height != part.rows:
         raise UserError(f"{path} has {frame.height:,} rows, and {NAME} lists it with {part.rows:,}")
     return frame
-
-
-class Editing:
-    """A run's manifest and list of parts, open for change under the folder's lock. See `editing`."""
-
-    def __init__(self, run: Path, manifest: Manifest) -> None:
-        self.run = run
-        self.manifest = manifest
-        self._written: Manifest | None = None
-
-    @property
-    def parts(self) -> dict[str, Part]:
-        """The list, by path."""
-        return {part.path: part for part in self.manifest.parts or ()}
-
-    def change(self, **fields: object) -> None:
-        """Give fields of the manifest other values."""
-        self.manifest = self.manifest.model_copy(update=fields)
-
-    def list(self, *parts: Part) -> None:
-        """Put parts into the list, in place of those of their paths."""
-        found = self.parts | {part.path: part for part in parts}
-        self.change(parts=tuple(found[path] for path in sorted(found)))
-
-    def forget(self, paths: Iterable[str]) -> None:
-        """Take parts off the list."""
-        gone = set(paths)
-        self.change(parts=tuple(part for part in self.manifest.parts or () if part.path not in gone))
-
-    def add(self, kind: str, frame: pl.DataFrame) -> None:
-        """Write a part of a kind of `KINDS` and list it."""
-        path, sha256 = add_part(self.folder(kind), frame)
-        self.list(Part(path=f"{kind}/{path.name}", rows=frame.height, sha256=sha256))
-
-    def put(self, name: str, data: bytes, rows: int | None = None) -> None:
-        """Write a file whole, over an earlier one, and list it.
-
-        The list names both checksums while the file is being replaced: killed at any moment, one of them is right.
-        """
-        path = self.folder(str(PurePosixPath(name).parent)) / PurePosixPath(name).name
-        new, old = checksum.of_bytes(data), self.parts.get(name)
-        if old is not None and old.sha256 != new:
-            self.list(Part(path=name, rows=None, sha256=new, before=old.sha256))
-            self.save()
-        replace(path, data, follow=False)
-        self.list(Part(path=name, rows=rows, sha256=new))
-
-    def put_table(self, name: str, frame: pl.DataFrame) -> None:
-        """Write a table whole, over an earlier one, and list it."""
-        self.put(name, parquet_bytes(frame), frame.height)
-
-    def remove(self, name: str) -> None:
-        """Remove a file, and take it off the list."""
-        self.forget([name])
-        self.save()
-        (self.run / name).unlink(missing_ok=True)
-
-    def folder(self, name: str) -> Path:
-        """A folder of the run, made if it is not there. Raises UserError where it is a link."""
-        path = self.run / name
-        if path != self.run and path.is_symlink():
-            raise UserError(f"{path} is a link: nothing is written through links in a run folder; put the folder here")
-        make_folder(path)
-        return path
-
-    def save(self) -> None:
-        """Write the manifest, where it has changed."""
-        if self.manifest != self._written:
-            write_manifest(self.run, self.manifest)
-            self._written = self.manifest
-
-    def repair(self) -> tuple[Part, ...]:
-        """Make the list true of what is there; gives the parts that were lost.
-
-        Those that a killed writer did not list are listed, those that are missing are taken off (what they held is
-        asked again), and temporary files that it left are removed.
-        """
-        for folder in (self.run, *(self.run / name for name in FOLDERS)):
-            clear_temporary(folder)
-        there, listed = set(_there(self.run)), self.parts
-        for name in sorted(there - set(listed)):
-            if _state(self.run, name, None)[0] is State.UNLISTED:
-                self.list(_described(self.run, name))
-        lost = tuple(part for name, part in listed.items() if name not in there and not _exists(self.run / name))
-        self.forget(part.path for part in lost)
-        if lost:
-            self.change(lost=(*self.manifest.lost, *lost))
-        return lost
-
-
-def _described(run: Path, name: str) -> Part:
-    """A file as it is now. Raises UserError where it cannot be read."""
-    path = run / name
-    try:
-        sha256 = checksum.of_file(path)
-        rows = int(pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()) if _is_table(name) else None
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror or error}") from error
-    except pl.exceptions.PolarsError as error:
-        raise UserError(f"{path} is damaged: {str(error).splitlines()[0]}; move it away") from error
-    return Part(path=name, rows=rows, sha256=sha256)
-
-
-def _is_table(name: str) -> bool:
-    return name.endswith(".parquet")
-
-
-def as_they_are(run: Path) -> tuple[Part, ...]:
-    """The parts of a folder as they are now: for one that was just written, or is of a version that lists none."""
-    return tuple(_described(run, name) for name in sorted(_there(run)))
-
-
-@contextlib.contextmanager
-def editing(run: Path, begun_as: Manifest | None = None) -> Iterator[Editing]:
-    """Change a run's manifest and parts while no other process does; `begun_as` is the manifest of a new run.
-
-    What is listed when the block ends, by an error too, is written. A run of 0.1.0 is sealed by it.
-    """
-    with locked(run):
-        if begun_as is not None and not (run / NAME).is_file():
-            edit = Editing(run, begun_as.model_copy(update={"parts": ()}))
-        else:
-            edit = Editing(run, read_manifest(run))
-            edit._written = edit.manifest
-        if edit.manifest.parts is None:
-            edit.change(parts=as_they_are(run), sealed_later=True, schema_=SCHEMA)
-        try:
-            yield edit
-        finally:
-            edit.save()

@@ -20,7 +20,8 @@ from veridical.files.writing import json_bytes, make_folder, replace, slug
 from veridical.items import digest
 from veridical.judge.frame import LENGTHS, SCHEMA
 from veridical.readouts.record import ReadoutRecord, Representation, StoredReadout
-from veridical.runs.parts import checked, editing, names, read_table
+from veridical.runs.editing import editing
+from veridical.runs.parts import checked, names, read_table
 
 FOLDER = "readouts"
 COSINES = pl.Schema({"item": pl.String(), "layer": pl.Int64(), "cosine": pl.Float64()})

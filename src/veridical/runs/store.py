@@ -20,8 +20,9 @@ from veridical.errors import UserError
 from veridical.files.writing import make_folder
 from veridical.items import Suite
 from veridical.models.protocol import ChoiceScore, Outcome, Request, TokenSequence
+from veridical.runs.editing import Editing, editing
 from veridical.runs.manifest import Manifest, Part, extended
-from veridical.runs.parts import Editing, checked, editing, read_table, read_tables
+from veridical.runs.parts import checked, read_table, read_tables
 from veridical.runs.plan import Ask, Plan
 from veridical.signals import deferred
 from veridical.status import Status

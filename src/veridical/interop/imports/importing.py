@@ -28,8 +28,8 @@ from veridical.interop.imports.run_writer import RunWriter
 from veridical.interop.imports.writer import TaskWriter
 from veridical.items import digest
 from veridical.progress import Progress, Silent
+from veridical.runs.editing import as_they_are
 from veridical.runs.manifest import Manifest, ModelEntry, RunSettings, SuiteEntry, now, write_manifest
-from veridical.runs.parts import as_they_are
 from veridical.runs.provenance import HarnessTask, Imported, LeftOut, SourceFile
 from veridical.studies.study import Study, open_study
 
