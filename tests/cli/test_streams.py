@@ -92,7 +92,7 @@ def test_a_run_without_questions_is_reported_and_nothing_is_written(study, comma
     shutil.rmtree(run / "requests")
     before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
     for place in (copy, run):
-        assert "no requests stored in" in fault(command, place)
+        assert "is missing: manifest.json lists it" in fault(command, place)
     assert {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()} == before
 
 
