@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from importlib import import_module
 from typing import Any
 
 from veridical.errors import UserError
+from veridical.inflector import lemminflect
 from veridical.installing import install_command
 from veridical.variation.tagging import WORD_CLASSES
 from veridical.variation.words import form
@@ -17,7 +17,7 @@ _UNIVERSAL = {name: tag for tag, name in WORD_CLASSES.items()}
 
 def _lemminflect() -> Any:
     try:
-        return import_module("lemminflect")
+        return lemminflect()
     except ModuleNotFoundError as error:
         raise UserError(
             f"lemminflect, which knows how words are inflected, is missing: {install_command('vary')}"

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
-from lemminflect import getInflection
-
+from veridical.inflector import lemminflect
 from veridical.items import Frozen
 
 Pronoun = Literal["he", "she", "it"]
@@ -52,7 +51,7 @@ class VerbPhrase:
 @lru_cache(maxsize=1024)
 def inflect(lemma: str, tag: Literal["VBG", "VBD"]) -> str:
     """The form of a verb that has this Penn tag. Raises ValueError for a verb the inflector does not know."""
-    forms = getInflection(lemma, tag)
+    forms = lemminflect().getInflection(lemma, tag)
     if not forms:
         raise ValueError(f"no form {tag} of the verb {lemma!r} is known: give it under `forms`")
     return str(forms[0])
