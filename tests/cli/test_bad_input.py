@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import resource
@@ -14,10 +16,17 @@ import pytest
 
 import veridical
 from tests.runs.toy import ToyModel, toy_suite
+from veridical.cli.app import call as in_process
 from veridical.suites.files import write_suite
 
 
 def call(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
+    """Run a command line: in this process, or in one of its own where that is to have options."""
+    if not options:
+        printed, said = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(said):
+            status = in_process([str(word) for word in arguments])
+        return subprocess.CompletedProcess(arguments, status, printed.getvalue(), said.getvalue())
     command = [sys.executable, "-m", "veridical", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)  # type: ignore[call-overload,no-any-return]
 
@@ -85,8 +94,9 @@ def study(tmp_path):
         (["report", "nowhere"], "nowhere: no such folder"),
     ],
 )
-def test_a_wrong_word_is_named(arguments, words, tmp_path):
-    assert words in fault(*arguments, cwd=tmp_path)
+def test_a_wrong_word_is_named(arguments, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert words in fault(*arguments)
     assert list(tmp_path.iterdir()) == []
 
 
