@@ -232,8 +232,14 @@ def test_a_fault_of_ours_keeps_its_traceback(
     from veridical.interop.harness.model import EngineLM
 
     monkeypatch.setattr(EngineLM, "_sequence", lambda *given: [][0])
-    with pytest.raises(IndexError):
-        called(capsys, "--tasks", "questions", "--model", model, "--include-path", folder, "--out", tmp_path / "o")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    words = ["lm-eval", "--tasks", "questions", "--model", model, "--include-path", folder, "--out", tmp_path / "o"]
+    assert main([str(word) for word in words]) == 70
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert "IndexError" in said
+    (log,) = (tmp_path / "state").rglob("*.log")
+    assert str(log) in said
+    assert "IndexError: list index out of range" in log.read_text()
 
 
 def test_numbers_that_json_has_not_become_null() -> None:

@@ -284,7 +284,7 @@ def test_a_long_text_takes_no_more_than_its_length_allows(name: str) -> None:
         parse(part, labels)
         seconds.append(time.process_time() - start)
     # Eight times the text: linear reading takes 8 times as long, quadratic 64.
-    assert seconds[1] < max(24 * seconds[0], 0.5)
+    assert seconds[1] < max(24 * seconds[0], 1.0)
 
 
 @pytest.mark.parametrize(

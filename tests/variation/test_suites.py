@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.variation.planted import Planted, variants, varied
+from veridical import inflector
 from veridical.errors import UserError
 from veridical.installing import install_command
 from veridical.items import Grouping, Item, Suite
@@ -120,6 +121,7 @@ def test_count_nouns_are_reported_from_masses(word: str, counts: bool) -> None:
 def test_without_the_inflector_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "lemminflect", None)
     is_count_noun.cache_clear()
+    inflector.lemminflect.cache_clear()
     with pytest.raises(UserError, match=rf"lemminflect.*is missing: {re.escape(install_command('vary'))}"):
         is_count_noun("lighthouse")
 
