@@ -195,3 +195,24 @@ def test_flags_of_the_command_name_columns(tmp_path) -> None:
     elsewhere = call("import", "lm-eval", path, "--out", tmp_path / "other", "--gold-column", "truth")
     assert elsewhere.returncode == 2
     assert "--gold-column is for predictions" in fault(elsewhere)
+
+
+def test_rows_of_one_id_with_other_right_answers_are_items_of_their_own(tmp_path) -> None:
+    rows = [(0, "A", "A"), (0, "B", "B"), *((n, "B" if n % 2 else "A", "B") for n in range(1, 10))]
+    path = table(tmp_path / "a.csv", "id,gold,prediction", *(f"{n},{gold},{said}" for n, gold, said in rows))
+    import_logs("predictions", path, tmp_path / "run", model="m")
+    found = accuracy(tmp_path / "run")
+    # Right: both rows of 0, and 1, 3, 5, 7, 9.
+    assert (found["value"], found["n_items"]) == (7 / 11, 11)
+    assert found["bound_low"] in (None, 7 / 11)
+    (task,) = open_study(tmp_path / "run").runs[0].manifest.imported.tasks
+    assert any("1 ids have rows with different right answers" in lack for lack in task.lacks)
+
+
+@pytest.mark.parametrize("label", ["NA", "none", "n/a"])
+def test_a_label_that_reads_as_missing_is_a_label_where_it_is_a_right_answer(tmp_path, label) -> None:
+    rows = [*(f"{n},{label},{label}" for n in range(5)), *(f"{n},B,B" for n in range(5, 10)), "10,B,", "11,B,null"]
+    import_logs("predictions", table(tmp_path / "a.csv", "id,gold,prediction", *rows), tmp_path / "run", model="m")
+    found = accuracy(tmp_path / "run")
+    assert (found["bound_low"], found["bound_high"]) == (10 / 12, 1.0)
+    assert found["value"] == 10 / 12

@@ -318,3 +318,50 @@ def test_doctor_verifies_a_run(run: Path) -> None:
     assert apart.exit_code == 2
     assert "not whole" in apart.stdout
     assert "answers are to questions that are not stored" in apart.stdout
+
+
+@pytest.mark.parametrize("name", ["report.html", "report-sets-verb.html"])
+def test_a_report_is_not_written_through_a_link(run: Path, tmp_path: Path, name: str) -> None:
+    mine = tmp_path / "mine.html"
+    mine.write_text("mine")
+    (run / name).unlink(missing_ok=True)
+    (run / name).symlink_to(mine)
+    sets = ["--sets", "verb"] if "sets" in name else []
+    assert CliRunner().invoke(app, ["report", str(run), *sets]).exit_code == 0
+    assert mine.read_text() == "mine"
+    assert "<!doctype html>" in (run / name).read_text()
+
+
+def test_a_pipe_in_the_place_of_a_manifest_is_not_waited_for(run: Path) -> None:
+    (run / "manifest.json").unlink()
+    os.mkfifo(run / "manifest.json")
+    with pytest.raises(UserError, match=r"manifest.json is not a regular file"):
+        read_manifest(run)
+
+
+def test_answers_of_another_run_are_named(run: Path, tmp_path: Path) -> None:
+    other = veridical.run(toy_suite(3), model=ToyModel("hf/toys/other", "w9"), out=tmp_path / "other").runs[0].path
+    stranger = one(other, "responses")
+    shutil.copy(stranger, run / "responses")
+    with pytest.raises(UserError, match=rf"not listed: responses/{stranger.name}: move it away"):
+        accuracy(run)
+
+
+@pytest.mark.parametrize("kind", ["requests", "responses"])
+def test_an_imported_run_takes_no_part_that_it_does_not_list(tmp_path: Path, kind: str) -> None:
+    log = tmp_path / "answers.csv"
+    log.write_text("id,gold,prediction\n" + "".join(f"{n},{'AB'[n % 2]},A\n" for n in range(8)))
+    paths = [tmp_path / "a", tmp_path / "b"]
+    for path, name in zip(paths, ("one", "two"), strict=True):
+        assert CliRunner().invoke(
+            app, ["import", "predictions", str(log), "--model", name, "--out", str(path)]
+        ).exit_code == 0  # fmt: skip
+        log.write_text(log.read_text().replace("7,B,A", "7,B,B"))
+    stranger = one(paths[1], kind)
+    shutil.copy(stranger, paths[0] / kind)
+    with pytest.raises(UserError, match=rf"{stranger.name} is not a part of this run"):
+        accuracy(paths[0])
+    assert CliRunner().invoke(app, ["doctor", str(paths[0])]).exit_code == 2
+    (paths[1] / "scores.parquet").unlink()
+    with pytest.raises(UserError, match=r"scores\.parquet is missing.*import the log again"):
+        accuracy(paths[1])

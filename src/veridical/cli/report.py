@@ -26,7 +26,7 @@ def command(
     """Write what is measured of runs as one self-contained page."""
     from veridical.cli.console import tell_missing
     from veridical.errors import UserError
-    from veridical.files.writing import ReadOnlyError, slug
+    from veridical.files.writing import ReadOnlyError, slug, without_link
     from veridical.runs.load import open_runs
     from veridical.studies.judged import Judgement
     from veridical.studies.study import write_page
@@ -34,7 +34,9 @@ def command(
     judgement = Judgement(tuple(open_runs(run)), sets=sets)
     tell_missing(judgement)
     try:
-        path = write_page(out or run[0] / (f"report-sets-{slug(sets)}.html" if sets else "report.html"), judgement)
+        # A link at the name that we give is replaced; one that the user names is followed.
+        own = run[0] / (f"report-sets-{slug(sets)}.html" if sets else "report.html")
+        path = write_page(out or without_link(own), judgement)
     except ReadOnlyError as error:
         raise UserError(f"{error.problem}; name another place with --out FILE.html") from error
     typer.echo(f"report: {path}")

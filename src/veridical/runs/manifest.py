@@ -140,6 +140,8 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest of a run folder. Raises UserError where the folder is none, or is of a newer schema."""
     path = folder / NAME
     try:
+        if path.exists() and not path.is_file():
+            raise UserError(f"{path} is not a regular file")
         document: Any = json.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError) as error:
         raise UserError(f"{folder} is not a run folder: it has no {NAME}") from error

@@ -66,7 +66,7 @@ def inspect(run: Path, manifest: Manifest) -> Iterator[Found]:
         if manifest.parts is None:
             yield Found(name, None, State.UNCHECKED)
             continue
-        state, reason = state_of(run, name, part)
+        state, reason = _of_run(state_of(run, name, part), manifest)
         yield Found(name, part.rows if part else None, state, reason)
 
 
@@ -96,6 +96,11 @@ def state_of(run: Path, name: str, part: Part | None) -> tuple[State, str]:
     return State.DAMAGED, "its checksum is not the one that the manifest lists"
 
 
+def _of_run(found: tuple[State, str], manifest: Manifest) -> tuple[State, str]:
+    """An imported run is listed whole before it is put in place: what it does not list is another run's."""
+    return (State.FOREIGN, "") if found[0] is State.UNLISTED and manifest.imported is not None else found
+
+
 def checked(run: Path, name: str, manifest: Manifest | None = None) -> Path | None:
     """The path of a part whose bytes are those that were written; None where it neither is listed nor there.
 
@@ -108,7 +113,7 @@ def checked(run: Path, name: str, manifest: Manifest | None = None) -> Path | No
         return path if path.is_file() else None
     if part is None and not exists(path):
         return None
-    state, reason = state_of(run, name, part)
+    state, reason = _of_run(state_of(run, name, part), known)
     if state is State.DAMAGED and manifest is None:
         # It may have been replaced between the two looks.
         part = next((part for part in read_manifest(run).parts or () if part.path == name), None)

@@ -7,8 +7,9 @@ from pathlib import Path
 import polars as pl
 
 from veridical.errors import UserError
+from veridical.runs.imported import SCORES_NAME
 from veridical.runs.manifest import Manifest
-from veridical.runs.parts import again, read_table, read_tables
+from veridical.runs.parts import again, checked, names, read_table, read_tables
 from veridical.runs.store import ITEMS_NAME
 
 _KEY = pl.Schema({"key": pl.String()})
@@ -21,6 +22,8 @@ def check_references(run: Path, manifest: Manifest, asks: pl.DataFrame) -> None:
     `asks` are the questions, with the columns `key`, `suite` and `item`. Checksums find what changed in a file; this
     finds a file that was lost before the run was sealed, or that is of another run.
     """
+    if manifest.imported is not None:
+        checked(run, SCORES_NAME)  # what it was judged by, or what it is compared with
     items = read_table(run, ITEMS_NAME, _ITEM)
     if twice := items.height - items.unique().height:
         raise UserError(f"{run / ITEMS_NAME} holds {twice:,} items twice; {again(run, manifest)}")
@@ -32,10 +35,17 @@ def check_references(run: Path, manifest: Manifest, asks: pl.DataFrame) -> None:
     if (n := answered.join(asked, on="key", how="anti").height) > 0:
         raise UserError(
             f"{run}: {n:,} answers are to questions that are not stored: a file in {run / 'requests'} is gone, or "
-            f"answers of another run are among its own; {again(run, manifest)}"
+            f"answers of another run are among its own{_strangers(run, manifest)}; {again(run, manifest)}"
         )
     if manifest.imported is not None and (n := asked.join(answered, on="key", how="anti").height) > 0:
         raise UserError(
             f"{run}: {n:,} of {asked.height:,} imported answers are gone: a file in {run / 'responses'} is missing; "
             f"{again(run, manifest)}"
         )
+
+
+def _strangers(run: Path, manifest: Manifest) -> str:
+    """The files of answers that the manifest does not list, as advice."""
+    listed = {part.path for part in manifest.parts or ()}
+    unlisted = [name for name in names(run, "responses", manifest=manifest) if name not in listed]
+    return f" (not listed: {', '.join(unlisted[:2])}: move it away)" if manifest.parts is not None and unlisted else ""

@@ -21,8 +21,8 @@ from veridical.files.writing import make_folder
 from veridical.items import Suite
 from veridical.models.protocol import ChoiceScore, Outcome, Request, TokenSequence
 from veridical.runs.editing import Editing, editing
-from veridical.runs.manifest import Manifest, Part, extended
-from veridical.runs.parts import checked, read_table, read_tables
+from veridical.runs.manifest import Manifest, Part, extended, read_manifest
+from veridical.runs.parts import again, checked, read_table, read_tables
 from veridical.runs.plan import Ask, Plan
 from veridical.signals import deferred
 from veridical.status import Status
@@ -210,6 +210,8 @@ def lacking_suites(path: Path, asks: pl.DataFrame | None = None) -> set[str]:
 def check_items(path: Path, asks: pl.DataFrame | None = None) -> None:
     """Raise UserError where a run stores questions whose items are missing; `asks` are those that it stores."""
     if lacking := sorted(lacking_suites(path, asks)):
+        if (manifest := read_manifest(path)).imported is not None:
+            raise UserError(f"{path / ITEMS_NAME} is missing; {again(path, manifest)}")
         raise UserError(
             f"{path / ITEMS_NAME} is missing, or lacks the items of {', '.join(lacking)}: run those suites again, "
             f"in one call, with --out {path.parent}; stored answers are kept"

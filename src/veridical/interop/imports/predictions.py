@@ -75,7 +75,7 @@ def _task(path: Path, name: str, rows: Sequence[TableRow], columns: PredictionCo
     if columns.prediction and not options.labels and not options.per_row and not columns.correct:
         task.lacks.append("gold answers hardly recur, so an answer is right where it is the gold text (exact match)")
     if options.labels and not columns.scores:
-        said = (_cell(row, columns.prediction) for row in rows)
+        said = (_said(row, columns.prediction, options.labels) for row in rows)
         strange = Counter(text for text in said if text and place_of(text, options.labels) is None)
         if strange:
             shown = ", ".join(f"{text[:40]!r} ({count})" for text, count in strange.most_common(4))
@@ -101,7 +101,8 @@ def _answers(
     options: Options,
     scores: PredictionScores,
 ) -> Iterator[Answer]:
-    seen: Counter[str] = Counter()
+    seen: Counter[tuple[str, ...]] = Counter()
+    golds_by_id: dict[str, set[tuple[str, ...]]] = {}
     unread: Counter[str] = Counter()
     for row in rows:
         task.ledger.take()
@@ -120,11 +121,13 @@ def _answers(
         if columns.correct and answer.metrics[columns.correct] is None:
             unread[row.values.get(columns.correct, "").strip()[:40] or "empty"] += 1
         _describe(answer, row, columns)
-        answer.repeat = seen[document]
-        seen[document] += 1
+        # Rows of one id with other right answers are of other items, and no repetition of each other.
+        answer.repeat = seen[document, *golds]
+        seen[document, *golds] += 1
+        golds_by_id.setdefault(document, set()).add(tuple(golds))
         labels = options.of(row)
         if columns.prediction:
-            answer.text = _cell(row, columns.prediction)
+            answer.text = _said(row, columns.prediction, labels or golds)
         if labels and golds:
             if not (places := _places(golds, labels)):
                 task.ledger.leave(ODD_GOLD)
@@ -139,6 +142,11 @@ def _answers(
         if columns.prediction and not columns.scores and not answer.text:
             answer.status = Status.EMPTY
         yield answer
+    if several := [name for name, found in golds_by_id.items() if len(found) > 1]:
+        shown = ", ".join(repr(name[:40]) for name in several[:4])
+        task.lacks.append(
+            f"{len(several):,} ids have rows with different right answers, each of which is an item of its own: {shown}"
+        )
     if unread:
         shown = ", ".join(f"{text!r} ({count})" for text, count in unread.most_common(4))
         task.lacks.append(
@@ -214,6 +222,12 @@ def _choose(
     answer.label = answer.labels[place] if place is not None else None
     if place is None:
         answer.status = Status.UNPARSED
+
+
+def _said(row: TableRow, column: str, known: Sequence[str]) -> str:
+    """A prediction. What is one of the options (`NA`, `none`) is no mark of a missing answer."""
+    text = row.values.get(column, "").strip()
+    return text if text and normal(text) in map(normal, known) else _cell(row, column)
 
 
 def _cell(row: TableRow, column: str) -> str:
