@@ -61,6 +61,7 @@ bench: $(VENV)/test .venv-peer/ready  ## measure speed and memory against peers 
 	$(BIN)/python benchmarks/proposals.py
 	$(BIN)/python benchmarks/judging.py
 	$(BIN)/python benchmarks/sealing.py
+	$(BIN)/python benchmarks/replies.py
 	$(BIN)/python benchmarks/importing.py
 	$(BIN)/python benchmarks/variants.py
 	$(BIN)/python benchmarks/validity.py
