@@ -15,8 +15,8 @@ from veridical.prompts.parsing import parse
 LABELS = ("True", "False", "Unknown", "A")
 PIECES = (
     "[", "<", "<t", "<think>", "`", "(", " ", "\u200b", "Ａ", "e\u0301\u0327", '{"label": "True"} ', '{"a":', "True ",
-    "not ", "Wait, ", "A. ", "x: True\n", "True: 5% ", "He said: ", "True → ", "It's ", "~~a", "neither ", "The answer is ",
-    "the answer is not ", "**", "\\boxed{",
+    "not ", "Wait, ", "A. ", "x: True\n", "True: 5% ", "He said: ", "True → ", "It's ", "~~a", "neither ",
+    "The answer is ", "the answer is not ", "**", "\\boxed{",
 )  # fmt: skip
 
 
