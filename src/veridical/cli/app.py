@@ -115,7 +115,7 @@ def call(arguments: Sequence[str] | None = None) -> int:
         return _fault(f"cannot use {_short(error.filename)}: {error.strerror}")
     except (SystemExit, GeneratorExit):
         raise
-    except BaseException as error:  # a panic of Polars is no Exception
+    except BaseException as error:  # a panic of Polars does not derive from Exception
         return _unforeseen(error, given)
     if status == INTERRUPTED:
         return _stopped()

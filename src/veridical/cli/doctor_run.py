@@ -11,10 +11,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from veridical.errors import UserError
-from veridical.runs.load import open_run, run_folders
+from veridical.runs.load import check_there, open_run, run_folders
 from veridical.runs.manifest import Manifest, read_manifest
 from veridical.runs.parts import Found, State, inspect
-from veridical.runs.references import check_references
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,8 +32,7 @@ def verify(paths: Sequence[Path], console: Console) -> bool:
 
 
 def _folders(path: Path) -> list[Path]:
-    if not path.exists():
-        raise UserError(f"{path}: no such folder; give a run folder, or the study folder that holds it")
+    check_there(path)
     found = run_folders(path)
     if not found:
         read_manifest(path)  # says what is wrong with it
@@ -54,17 +52,16 @@ def _verify(folder: Path, console: Console) -> bool:
         rows = f"{one.rows:,} rows" if one.rows is not None else ""
         table.add_row(escape(one.path), rows, one.state.value, escape(one.reason))
     console.print(table)
-    fault = "" if any(one.state not in _SOUND for one in found) else _fault(folder, manifest)
+    fault = "" if any(one.state not in _SOUND for one in found) else _fault(folder)
     console.print(_summary(manifest, found, fault), markup=False)
     return not fault and all(one.state in _SOUND for one in found)
 
 
-def _fault(folder: Path, manifest: Manifest) -> str:
+def _fault(folder: Path) -> str:
     """Why parts that are whole one by one do not belong together; empty where they do."""
     try:
         run = open_run(folder)
-        if run.asked:
-            check_references(folder, manifest, run.asks)
+        run.check()
         for suite in run.suites.values():
             len(suite.items)
         _ = run.readouts

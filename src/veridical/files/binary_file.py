@@ -30,8 +30,11 @@ def plain_name(path: PurePath) -> PurePath:
 
 
 def read_bytes(path: Path) -> bytes:
-    """A file's content. Raises UserError where it cannot be read, is no regular file of at most `LARGEST` bytes (also
-    when decompressed), is damaged, or only points to data (Git LFS)."""
+    """A file's content, decompressed.
+
+    Raises UserError where it cannot be read, is not a regular file of at most `LARGEST` bytes (also when decompressed),
+    is damaged, or only points to data (Git LFS).
+    """
     check_link(path)
     check_source(path)
     try:

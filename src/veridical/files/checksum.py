@@ -18,7 +18,7 @@ def of_bytes(data: bytes) -> str:
 def of_file(path: Path) -> str:
     """The SHA-256 of a file's content; a file that has not changed since is not read again.
 
-    Raises OSError where the file cannot be read; a pipe or a device, of which reading may never end, is none.
+    Raises OSError where the file cannot be read; so does a pipe or a device, since reading it may never end.
     """
     if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
         raise OSError(errno.EINVAL, "not a regular file", str(path))

@@ -45,14 +45,12 @@ def decode(noun: type[Noun], values: Any, known: Iterable[str] | None = None) ->
 def _plain(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
-    raise TypeError(f"{type(value).__name__} is no value of JSON")
+    raise TypeError(f"{type(value).__name__} is not a JSON type")
 
 
 def first_fault(noun: type[BaseModel], error: ValidationError, known: Iterable[str] | None = None) -> DecodingError:
     """The fault to report of those that a noun's validation found."""
-    faults = error.errors(include_url=False)
-    # A misspelt name is missing where it should be as well; the misspelling is what is reported.
-    fault = next((one for one in faults if one["type"] == "extra_forbidden"), faults[0])
+    faults, fault = error.errors(include_url=False), leading_fault(error)
     path = tuple(fault["loc"])
     if fault["type"] == "extra_forbidden":
         names = fields_at(noun, path[:-1])
@@ -64,6 +62,12 @@ def first_fault(noun: type[BaseModel], error: ValidationError, known: Iterable[s
         kinds = dict.fromkeys(_UNION[str(one["loc"][-1])] for one in several)
         return DecodingError(f"one of {', '.join(kinds)} is needed, this is {kind(fault['input'])}", path[:-1])
     return DecodingError(in_words(fault), path)
+
+
+def leading_fault(error: ValidationError) -> ErrorDetails:
+    """The fault to report: a misspelt name before the first, since it is missing where it should be as well."""
+    faults = error.errors(include_url=False)
+    return next((one for one in faults if one["type"] == "extra_forbidden"), faults[0])
 
 
 _UNION = {

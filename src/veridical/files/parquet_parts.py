@@ -16,7 +16,6 @@ from pathlib import Path
 
 import polars as pl
 
-from veridical.errors import UserError
 from veridical.files import checksum
 from veridical.files.writing import make_folder, put_if_absent, sync_folder, temporary_for, write_through
 
@@ -74,7 +73,7 @@ def parse_parquet(data: bytes, schema: pl.Schema) -> pl.DataFrame:
             return frame.select(pl.col(name).cast(kind) for name, kind in schema.items())
     except _ASIDE:
         raise
-    except BaseException as error:  # Polars' panics are no Exception
+    except BaseException as error:  # Polars' panics do not derive from Exception
         lines = str(error).splitlines()
         raise ValueError(lines[0][:200] if lines else type(error).__name__) from error
 
@@ -91,16 +90,3 @@ def _without_panic_messages() -> Iterator[None]:
         os.dup2(kept, 2)
         os.close(kept)
         os.close(nowhere)
-
-
-ASKED_AGAIN = "move that file away and run again: its questions are asked again"
-
-
-def read_part(path: Path, schema: pl.Schema, remedy: str = ASKED_AGAIN) -> pl.DataFrame:
-    """One Parquet file with these columns. Raises UserError naming the file, and `remedy`, where it is not one."""
-    try:
-        return parse_parquet(path.read_bytes(), schema)
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror or error}") from error
-    except ValueError as error:
-        raise UserError(f"{path} is damaged: {error}; {remedy}") from error

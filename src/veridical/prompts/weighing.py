@@ -80,7 +80,7 @@ def weighed(text: str, claims: Sequence[Claim], is_label: Callable[[str], bool])
         return decisive
     if not strong:
         return ordered
-    # A remark that follows and says something else is no support for what was claimed.
+    # A remark that follows and says something else does not support what was claimed.
     return strong + [c for c in ordered if c.rank == "remark" and c.end > strong[-1].end]
 
 

@@ -24,18 +24,13 @@ class Editing:
         self.manifest = manifest
         self._written: Manifest | None = None
 
-    @property
-    def parts(self) -> dict[str, Part]:
-        """The list, by path."""
-        return {part.path: part for part in self.manifest.parts or ()}
-
     def change(self, **fields: object) -> None:
         """Give fields of the manifest other values."""
         self.manifest = self.manifest.model_copy(update=fields)
 
     def list(self, *parts: Part) -> None:
         """Put parts into the list, in place of those of their paths."""
-        found = self.parts | {part.path: part for part in parts}
+        found = self.manifest.listed() | {part.path: part for part in parts}
         self.change(parts=tuple(found[path] for path in sorted(found)))
 
     def forget(self, paths: Iterable[str]) -> None:
@@ -54,7 +49,7 @@ class Editing:
         The list names both checksums while the file is being replaced: killed at any moment, one of them is right.
         """
         path = self.folder(str(PurePosixPath(name).parent)) / PurePosixPath(name).name
-        new, old = checksum.of_bytes(data), self.parts.get(name)
+        new, old = checksum.of_bytes(data), self.manifest.listed().get(name)
         if old is not None and old.sha256 != new:
             self.list(Part(path=name, rows=None, sha256=new, before=old.sha256))
             self.save()
@@ -93,7 +88,7 @@ class Editing:
         """
         for folder in (self.run, *(self.run / name for name in FOLDERS)):
             clear_temporary(folder)
-        there, listed = set(parts_there(self.run)), self.parts
+        there, listed = set(parts_there(self.run)), self.manifest.listed()
         for name in sorted(there - set(listed)):
             if state_of(self.run, name, None)[0] is State.UNLISTED:
                 self.list(_described(self.run, name))

@@ -100,6 +100,11 @@ class Run:
         """Whether any question is stored."""
         return not self.asks.is_empty()
 
+    def check(self) -> None:
+        """Raise UserError where its questions, items and answers do not belong together."""
+        if self.asked:
+            check_references(self.path, self.manifest, self.asks)
+
     def notes(self) -> dict[str, int]:
         """Counts for the manifest: what rendering did, tokens across a join, near ties, missing answers."""
         asks = self.asks
@@ -180,10 +185,15 @@ def _lengths(scores: Sequence[ChoiceScore]) -> dict[str, Any]:
 
 def open_run(path: Path) -> Run:
     """The run in a folder. Raises UserError where the folder is not one."""
-    if not path.exists():
-        raise UserError(f"{path}: no such folder; give a run folder, or the study folder that holds it")
+    check_there(path)
     manifest = read_manifest(path)
     return Run(path, manifest, manifest.model.name)
+
+
+def check_there(path: Path) -> None:
+    """Raise UserError where a path that is to name runs leads to nothing."""
+    if not path.exists():
+        raise UserError(f"{path}: no such folder; give a run folder, or the study folder that holds it")
 
 
 def run_folders(path: Path) -> list[Path]:
@@ -209,8 +219,7 @@ def open_runs(paths: Sequence[Path]) -> list[Run]:
                 f"asked; the same 'veridical run' with --out {run.path.parent} asks again"
             )
         check_items(run.path, run.asks)
-        if run.asked:
-            check_references(run.path, run.manifest, run.asks)
+        run.check()
     return runs
 
 
@@ -219,8 +228,7 @@ def opened(paths: Sequence[Path]) -> list[Run]:
     folders: dict[Path, None] = {}
     for path in paths:
         check_path(path)
-        if not path.exists():
-            raise UserError(f"{path}: no such folder; give a run folder, or the study folder that holds it")
+        check_there(path)
         found = run_folders(path)
         if not found:
             raise UserError(f"{path} is not a run folder: neither it nor a folder in it has a {NAME}")

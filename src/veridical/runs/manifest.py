@@ -114,6 +114,10 @@ class Manifest(Frozen):
     sealed_later: bool = False
     lost: tuple[Part, ...] = ()
 
+    def listed(self) -> dict[str, Part]:
+        """The parts by path; none where the run is not sealed."""
+        return {part.path: part for part in self.parts or ()}
+
 
 def now() -> str:
     """The time in UTC, to the second, as ISO 8601."""

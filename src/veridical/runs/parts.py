@@ -8,10 +8,10 @@ that was not given. See `docs/decisions/0011-sealed-runs.md` for how the list st
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import polars as pl
 
@@ -60,14 +60,12 @@ def again(run: Path, manifest: Manifest) -> str:
 
 def inspect(run: Path, manifest: Manifest) -> Iterator[Found]:
     """Every part that is listed or there, and its state. Every byte is read."""
-    listed = {part.path: part for part in manifest.parts or ()}
-    for name in sorted({*listed, *parts_there(run)}):
-        part = listed.get(name)
+    known = manifest.listed()
+    for name in sorted({*known, *parts_there(run)}):
         if manifest.parts is None:
             yield Found(name, None, State.UNCHECKED)
-            continue
-        state, reason = _of_run(state_of(run, name, part), manifest)
-        yield Found(name, part.rows if part else None, state, reason)
+        else:
+            yield _found(run, name, manifest, known)
 
 
 def parts_there(run: Path) -> Iterator[str]:
@@ -96,9 +94,14 @@ def state_of(run: Path, name: str, part: Part | None) -> tuple[State, str]:
     return State.DAMAGED, "its checksum is not the one that the manifest lists"
 
 
-def _of_run(found: tuple[State, str], manifest: Manifest) -> tuple[State, str]:
-    """An imported run is listed whole before it is put in place: what it does not list is another run's."""
-    return (State.FOREIGN, "") if found[0] is State.UNLISTED and manifest.imported is not None else found
+def _found(run: Path, name: str, manifest: Manifest, known: Mapping[str, Part]) -> Found:
+    """A part of a sealed run; `known` are those that its manifest lists."""
+    part = known.get(name)
+    state, reason = state_of(run, name, part)
+    if state is State.UNLISTED and manifest.imported is not None:
+        # An imported run is listed whole before it is put in place: what it does not list is another run's.
+        state = State.FOREIGN
+    return Found(name, part.rows if part else None, state, reason)
 
 
 def checked(run: Path, name: str, manifest: Manifest | None = None) -> Path | None:
@@ -106,21 +109,24 @@ def checked(run: Path, name: str, manifest: Manifest | None = None) -> Path | No
 
     Raises UserError where it is listed and missing, unreadable, damaged, or there and nothing says that a run wrote it.
     """
-    known = manifest or read_manifest(run)
-    part = next((part for part in known.parts or () if part.path == name), None)
+    manifest = manifest or read_manifest(run)
+    return _checked(run, name, manifest, manifest.listed())
+
+
+def _checked(run: Path, name: str, manifest: Manifest, known: Mapping[str, Part]) -> Path | None:
     path = run / name
-    if known.parts is None:
+    if manifest.parts is None:
         return path if path.is_file() else None
-    if part is None and not exists(path):
+    if name not in known and not exists(path):
         return None
-    state, reason = _of_run(state_of(run, name, part), known)
-    if state is State.DAMAGED and manifest is None:
-        # It may have been replaced between the two looks.
-        part = next((part for part in read_manifest(run).parts or () if part.path == name), None)
-        state, reason = state_of(run, name, part)
-    if state in (State.WHOLE, State.UNLISTED):
+    found = _found(run, name, manifest, known)
+    if found.state is State.DAMAGED:
+        # It may have been replaced between the look at the list and the look at the file.
+        manifest = read_manifest(run)
+        found = _found(run, name, manifest, manifest.listed())
+    if found.state in (State.WHOLE, State.UNLISTED):
         return path
-    raise UserError(_refusal(run, known, Found(name, part.rows if part else None, state, reason)))
+    raise UserError(_refusal(run, manifest, found))
 
 
 def exists(path: Path) -> bool:
@@ -152,10 +158,10 @@ def read_table(run: Path, name: str, schema: pl.Schema) -> pl.DataFrame:
     Raises UserError where it is missing, unreadable, damaged or has other columns or rows.
     """
     manifest = read_manifest(run)
-    path = checked(run, name)
+    path = checked(run, name, manifest)
     if path is None:
         raise UserError(f"{run / name} is missing; {again(run, manifest)}")
-    return _parsed(run, manifest, path, name, schema)
+    return _parsed(run, manifest, path, manifest.listed().get(name), schema)
 
 
 def read_tables(run: Path, kind: str, schema: pl.Schema, *, without_missing: bool = False) -> pl.DataFrame:
@@ -165,13 +171,14 @@ def read_tables(run: Path, kind: str, schema: pl.Schema, *, without_missing: boo
     unreadable, damaged or foreign.
     """
     manifest = read_manifest(run)
+    known = manifest.listed()
     frames = [pl.DataFrame(schema=schema)]
     for name in names(run, kind, manifest=manifest):
         if without_missing and not exists(run / name):
             continue
-        path = checked(run, name, manifest)
+        path = _checked(run, name, manifest, known)
         if path is not None:
-            frames.append(_parsed(run, manifest, path, name, schema))
+            frames.append(_parsed(run, manifest, path, known.get(name), schema))
     return pl.concat(frames)
 
 
@@ -181,19 +188,17 @@ def names(run: Path, folder: str, ending: str = ".parquet", manifest: Manifest |
         there = [f"{folder}/{name}" for name in names_in(run / folder, ending)]
     except OSError as error:
         raise UserError(f"cannot read {run / folder}: {error.strerror or error}") from error
-    known = manifest or read_manifest(run)
-    listed = [part.path for part in known.parts or () if PurePosixPath(part.path).parent.name == folder]
-    return sorted({*there, *(path for path in listed if path.endswith(ending))})
+    listed = (manifest or read_manifest(run)).listed()
+    return sorted({*there, *(name for name in listed if name.startswith(f"{folder}/") and name.endswith(ending))})
 
 
-def _parsed(run: Path, manifest: Manifest, path: Path, name: str, schema: pl.Schema) -> pl.DataFrame:
+def _parsed(run: Path, manifest: Manifest, path: Path, part: Part | None, schema: pl.Schema) -> pl.DataFrame:
     try:
         frame = parse_parquet(path.read_bytes(), schema)
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}") from error
     except ValueError as error:
         raise UserError(f"{path} is damaged ({error}): move it away; {again(run, manifest)}") from error
-    part = next((part for part in manifest.parts or () if part.path == name), None)
     if part is not None and part.rows is not None and not part.before and frame.height != part.rows:
         raise UserError(f"{path} has {frame.height:,} rows, and {NAME} lists it with {part.rows:,}")
     return frame

@@ -46,6 +46,6 @@ def check_references(run: Path, manifest: Manifest, asks: pl.DataFrame) -> None:
 
 def _strangers(run: Path, manifest: Manifest) -> str:
     """The files of answers that the manifest does not list, as advice."""
-    listed = {part.path for part in manifest.parts or ()}
-    unlisted = [name for name in names(run, "responses", manifest=manifest) if name not in listed]
+    known = manifest.listed()
+    unlisted = [name for name in names(run, "responses", manifest=manifest) if name not in known]
     return f" (not listed: {', '.join(unlisted[:2])}: move it away)" if manifest.parts is not None and unlisted else ""

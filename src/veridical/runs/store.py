@@ -116,8 +116,7 @@ class RunStore:
         self._flushed = time.monotonic()
         make_folder(path)
         with editing(path, manifest) as edit:
-            merged = extended(path, edit.manifest, manifest)
-            edit.change(**{name: getattr(merged, name) for name in ("suites", "settings", "calls", "model")})
+            edit.manifest = extended(path, edit.manifest, manifest)
             self.lost: tuple[Part, ...] = edit.repair()
             edit.save()
             _extend_items(edit, plans)
@@ -250,14 +249,18 @@ def _items_frame(suites: Iterable[Suite]) -> pl.DataFrame:
 def read_heads(path: Path) -> dict[str, str]:
     """The suites of a run without their items, in JSON, by name."""
     found = read_table(path, ITEMS_NAME, pl.Schema({"suite": pl.String(), "kind": pl.String(), "json": pl.String()}))
-    return dict(found.filter(kind="suite").select("suite", "json").iter_rows())
+    return _heads(found)
+
+
+def _heads(items: pl.DataFrame) -> dict[str, str]:
+    return dict(items.filter(kind="suite").select("suite", "json").iter_rows())
 
 
 def read_suites(path: Path) -> dict[str, Suite]:
     """The suites of a run by name, narrowed to the items that were asked."""
     frame = read_table(path, ITEMS_NAME, ITEMS)
     suites: dict[str, Suite] = {}
-    for name, head in read_heads(path).items():
+    for name, head in _heads(frame).items():
         items = ",".join(frame.filter(kind="item", suite=name)["json"])
         suites[name] = Suite.model_validate({**json.loads(head), "items": json.loads(f"[{items}]")})
     return suites

@@ -8,18 +8,16 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from veridical.errors import UserError, excerpt, unknown
-from veridical.files.decoding import in_words
+from veridical.files.decoding import fields_at, in_words, leading_fault
 from veridical.files.yaml_file import read_yaml
 from veridical.studies.recipe import (
     SCHEMA,
     AskStep,
-    Model,
     ReadoutStep,
     Recipe,
-    RecipeStep,
     ValidityStep,
     VaryStep,
 )
@@ -45,13 +43,11 @@ def read_recipe(path: Path) -> Recipe:
 
 
 def _fault(error: ValidationError) -> str:
-    faults = error.errors()
-    # A misspelt key is missing where it should be as well; the misspelling is what is reported.
-    fault = next((one for one in faults if one["type"] == "extra_forbidden"), faults[0])
+    fault = leading_fault(error)
     location = [part for part in fault["loc"] if part != "schema_"]
     place = _place(location)
     if fault["type"] == "extra_forbidden":
-        known = _keys(location[:-1])
+        known = fields_at(Recipe, location[:-1])
         hint = get_close_matches(str(location[-1]), known, n=1, cutoff=0.5)
         hint_or_known = f"did you mean {hint[0]!r}?" if hint else f"known: {', '.join(known)}"
         where = _place(location[:-1])
@@ -78,23 +74,6 @@ def _place(location: Iterable[str | int]) -> str:
     for part in location:
         text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else str(part)
     return text
-
-
-_PARTS: dict[str, type[BaseModel]] = {
-    "models": Model,
-    "steps": RecipeStep,
-    "ask": AskStep,
-    "readout": ReadoutStep,
-    "vary": VaryStep,
-    "validity": ValidityStep,
-}
-
-
-def _keys(location: Iterable[str | int]) -> list[str]:
-    """The keys that may stand at a place."""
-    inner = [part for part in location if isinstance(part, str)]
-    part = _PARTS[inner[-1]] if inner else Recipe
-    return [field.alias or name for name, field in part.model_fields.items()]
 
 
 def _unknown(kind: str, given: str, known: Iterable[str]) -> str:

@@ -18,7 +18,6 @@ from veridical.runs import manifest as manifests
 from veridical.runs.execute import Layers, RunTally, execute, prepare
 from veridical.runs.load import Run, open_run, opened, run_folders
 from veridical.runs.plan import AskOptions, Plan, check_names, plan
-from veridical.runs.references import check_references
 from veridical.runs.store import RunStore, check_items, lacking_suites, restore_items
 from veridical.studies.judged import Judgement
 from veridical.studies.loading import Loading, check_modes, free_memory, spelled
@@ -136,7 +135,7 @@ def _with_questions(study: Path, progress: Progress) -> tuple[Run, ...]:
     for run in opened([study]):
         try:
             if run.asked:
-                check_references(run.path, run.manifest, run.asks)
+                run.check()
                 judged.append(run)
             else:
                 progress.say(f"{run.path}: no requests stored; left out")

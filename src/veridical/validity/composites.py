@@ -118,7 +118,7 @@ class _Search:
         others = [one for one in self.columns if one not in (name, outcome) and one not in self.copies(outcome)]
         for other, weight, of_outcome in with_one_other(name, outcome, others, self.columns, self.halves):
             if weight > 0 and of_outcome > 0:
-                # A score that a column of differences was taken from is no sum of that and the outcome.
+                # A score that a column of differences was taken from is not a sum of that and the outcome.
                 if self._is_difference(other, name, outcome, weight, of_outcome):
                     continue
                 equal = max(weight, of_outcome) <= 1.2 * min(weight, of_outcome)

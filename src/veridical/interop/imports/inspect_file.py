@@ -81,7 +81,7 @@ def _by_inspect(path: Path, log: Log) -> Log:
 
 
 def _of_samples(path: Path, header: Mapping[str, Any], held_samples: Sequence[Any], notes: list[str]) -> Log:
-    """A log whose samples are all at hand; what is no object among them is left out."""
+    """A log whose samples are all at hand; those that are not objects are left out."""
     samples = [sample for sample in held_samples if isinstance(sample, dict)]
     ledger = Ledger(read=len(held_samples))
     ledger.leave(NO_SAMPLE, len(held_samples) - len(samples))

@@ -13,7 +13,7 @@ from veridical.files.writing import make_folder, unwritable
 
 @contextlib.contextmanager
 def all_at_once(target: Path) -> Iterator[Path]:
-    """A folder beside `target` that takes its place where the block succeeds, and is gone where it does not."""
+    """A folder next to `target` that takes its place where the block succeeds, and is gone where it does not."""
     folder = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.tmp")
     make_folder(folder)
     try:

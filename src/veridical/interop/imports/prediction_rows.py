@@ -25,8 +25,8 @@ class PredictionRows:
 def read_rows(path: Path) -> PredictionRows:
     """The rows of a CSV or TSV file, or of one of JSON objects: one a line, or an array.
 
-    Logs are written by programs that know NaN, and whose last line may be cut off: what is no JSON object is left out
-    and counted. Raises UserError where the file cannot be read, or is none of these.
+    Logs are written by programs that know NaN, and their last line may be cut off: what is not a JSON object is left
+    out and counted. Raises UserError where the file cannot be read, or is none of these.
     """
     records = RecordFile(path)
     if not records.begins_as_json():

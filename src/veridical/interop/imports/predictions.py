@@ -225,7 +225,7 @@ def _choose(
 
 
 def _said(row: TableRow, column: str, known: Sequence[str]) -> str:
-    """A prediction. What is one of the options (`NA`, `none`) is no mark of a missing answer."""
+    """A prediction. What is one of the options (`NA`, `none`) does not mark a missing answer."""
     text = row.values.get(column, "").strip()
     return text if text and normal(text) in map(normal, known) else _cell(row, column)
 

@@ -78,7 +78,7 @@ def _with_copies(task: str, one: Metric, own: Tally, again: Tally) -> Iterator[N
 
 
 def _unchecked(task: str, one: Metric, accuracy: Mapping[str, tuple[int, int]]) -> Iterator[Notice]:
-    """An accuracy that was reported and of which no answer has a score, beside the accuracy of the choices."""
+    """An accuracy that was reported and of which no answer has a score, and the accuracy of the choices."""
     right, of = accuracy.get(one.reading, (0, 0)) if len(accuracy) != 1 else next(iter(accuracy.values()))
     said = (
         f"{one.metric} ({one.reading}) is reported as {one.reported:.4g}, and no answer in the log has a score for it"

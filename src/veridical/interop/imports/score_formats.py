@@ -32,7 +32,7 @@ class Score:
 
 
 def scores_in(document: Record, file: Path) -> Iterator[Score]:
-    """Every number that a results file reports, NaN for what is no number; none where it is of no known format."""
+    """Every number that a results file reports, NaN for what is not a number; none where it is of no known format."""
     for is_one, scores in _FORMATS:
         if is_one(document):
             yield from scores(document, file)
@@ -47,7 +47,7 @@ def _number(value: object) -> float | None:
 
 
 def _score_of(value: object) -> float:
-    """A reported score, NaN for what is no number."""
+    """A reported score, NaN for what is not a number."""
     found = _number(value)
     return math.nan if found is None else found
 

@@ -132,7 +132,7 @@ def _without_samples(path: Path, results: Sequence[ResultsFile]) -> str:
 
 
 def _with_neighbours(path: Path, odd: list[LeftOut]) -> list[Path]:
-    """A file, and the files of the same date in its folder; what is called so and is no file is added to `odd`."""
+    """A file, and the files of the same date in its folder; names that do not lead to a file are added to `odd`."""
     if not path.exists():
         raise UserError(f"{path}: no such file or folder")
     named = _RESULTS.fullmatch(path.name) or _SAMPLES.fullmatch(path.name)

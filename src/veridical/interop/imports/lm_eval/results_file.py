@@ -69,7 +69,7 @@ class ResultsFile:
 
     @property
     def tasks(self) -> list[str]:
-        """The tasks that were asked and are no group: those with numbers, a configuration or a count of samples."""
+        """The tasks that were asked and are not groups: those with numbers, a configuration or a count of samples."""
         groups = {*held(self.document.get("groups"))}
         groups |= {name for name, of in held(self.document.get("group_subtasks")).items() if of}
         asked = (*self.reported, *held(self.document.get("configs")), *held(self.document.get("n-samples")))
