@@ -37,7 +37,7 @@ def test_both_accuracies_stand_in_the_first_line(tmp_path, n_altered):
     done = import_logs("lm-eval", tmp_path / "logs", tmp_path / "run")
     first = done.study.judgement.notices[0]
     assert own in first
-    assert ".750 by its log-likelihoods" in first
+    assert ".750 of 24 by its log-likelihoods" in first
     assert f"{n_altered} of 24 answers differ" in first
     page = html.unescape(done.study.report.read_text())
     assert first in page

@@ -57,6 +57,8 @@ class Answer:
     """Whether its log-likelihoods make it right, where they are known and it is judged by something else."""
     record: int | None = None
     in_log: bool = True
+    gold_unknown: bool = False
+    """Whether the log does not say what is right, though it does so of other answers: it is kept and not judged."""
 
 
 def made_fit(answer: Answer) -> None:

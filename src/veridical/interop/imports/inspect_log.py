@@ -18,7 +18,7 @@ from veridical.interop.imports.answer import Answer, as_number, as_text, held, l
 from veridical.interop.imports.direction import declared_way
 from veridical.interop.imports.folders import files_in
 from veridical.interop.imports.inspect_file import Log, read_log
-from veridical.interop.imports.inspect_sample import Scorers, repeat_of, scores_of
+from veridical.interop.imports.inspect_sample import Scorers, has_target, repeat_of, scores_of
 from veridical.interop.imports.logged import LoggedModel, LoggedTask, Reported
 from veridical.runs.provenance import LeftOut
 from veridical.status import Status
@@ -88,7 +88,7 @@ def _task(log: Log, spec: Mapping[str, Any]) -> LoggedTask:
         raise UserError(
             f"{log.path}: no sample has a score, so that nothing can be judged; 'inspect score' gives them one"
         )
-    scored = Scorers.of(model, _reported(log))
+    scored = Scorers.of(model, _reported(log), with_targets=any(map(has_target, log.samples())))
     task = LoggedTask(
         name=str(spec.get("task") or log.path.stem),
         answers=lambda: _answers(task, log, scored, spec),
@@ -100,6 +100,8 @@ def _task(log: Log, spec: Mapping[str, Any]) -> LoggedTask:
         total=log.n_samples,
     )
     task.lacks += log.notes
+    if not scored.with_targets:
+        task.lacks.append("no sample has a target: right is what its scorer says")
     if log.status != "success":
         expected = _expected(log, spec)
         of = f" of {expected:,}" if expected else ""

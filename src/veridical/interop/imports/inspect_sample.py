@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from veridical.runs.imported import CORRECT, INCORRECT
 from veridical.status import Status
 
 NO_SCORE = "the log has no score of this sample"
+NO_NUMBER = "its score is {value}, which is not a grade"
 _WORDS = {"c": 1.0, "i": 0.0, "p": 0.5, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _ERRORED = ("error", "errored", "from_error", "scored_on_error")
 """What a score's metadata may say of a score that was made from a sample that failed."""
@@ -25,15 +27,17 @@ class Scorers:
     metrics: Mapping[str, str]
     by_letter: frozenset[str]
     reported: Sequence[Reported]
+    with_targets: bool = True
+    """Whether samples of the log say what is right. Where none does, as of agents' tasks, the scorer's grade is taken."""
 
     @classmethod
-    def of(cls, sample: Mapping[str, Any], reported: Sequence[Reported]) -> Scorers:
+    def of(cls, sample: Mapping[str, Any], reported: Sequence[Reported], *, with_targets: bool = True) -> Scorers:
         """The scorers of a log, from a sample that all of them scored and from its reported numbers."""
         scores = scores_of(sample)
         names = letters(len(listed(sample.get("choices"))))
         metrics = {reading: _metric_of(reading, reported) for reading in scores}
         by_letter = (r for r, score in scores.items() if r == "choice" or score.get("answer") in names)
-        return cls(metrics, frozenset(by_letter), reported)
+        return cls(metrics, frozenset(by_letter), reported, with_targets)
 
     def answers(self, sample: Mapping[str, Any]) -> Iterator[Answer]:
         """An answer for every reading, whether or not the sample has a score for it: all of them were asked."""
@@ -41,6 +45,7 @@ class Scorers:
         for reading in dict.fromkeys((*self.metrics, *scores)):
             answer = _basis(sample, reading)
             by_letter = reading in self.by_letter
+            answer.gold_unknown = self.with_targets and not has_target(sample)
             if reading in scores:
                 metric = self.metrics.get(reading) or _metric_of(reading, self.reported)
                 answer = _with_score(answer, sample, scores[reading], metric, by_letter=by_letter)
@@ -96,6 +101,12 @@ def _unscored(answer: Answer, sample: Mapping[str, Any]) -> Answer:
     return answer
 
 
+def has_target(sample: Mapping[str, Any]) -> bool:
+    """Whether a sample says what a right answer is."""
+    target = sample.get("target")
+    return any(as_text(one).strip() for one in (target if isinstance(target, list) else [target]) if one is not None)
+
+
 def repeat_of(sample: Mapping[str, Any]) -> int:
     """The number of the repetition, from 0; Inspect counts epochs from 1."""
     epoch = sample.get("epoch")
@@ -122,12 +133,12 @@ def _basis(sample: Mapping[str, Any], reading: str) -> Answer:
 
 
 def _with_choices(answer: Answer, sample: Mapping[str, Any]) -> Answer:
-    """The answer with the sample's choices, where one of them is known to be right."""
+    """The answer with the sample's choices, where one of them is known to be right, or where no target says any."""
     texts = [as_text(choice) for choice in listed(sample.get("choices"))]
     names = letters(len(texts))
     target = sample.get("target")
     gold = [names.index(one) for one in (target if isinstance(target, list) else [target]) if one in names]
-    if len(gold) == 1 and all(text.strip() for text in texts):
+    if texts and (len(gold) == 1 or answer.gold_unknown) and all(text.strip() for text in texts):
         answer.choices, answer.labels, answer.gold = texts, names, gold
     return answer
 
@@ -141,18 +152,30 @@ def _with_score(
     if by_letter:
         _with_choices(answer, sample)
     if answer.choices:
-        answer.label = str(said) if said in answer.labels else None
-        if answer.label is None:
-            answer.status = Status.AMBIGUOUS if said else Status.UNPARSED
-        right = answer.label is not None and answer.labels.index(answer.label) in answer.gold
-        answer.recomputed = {metric: float(right)}
+        _read_letter(answer, said, metric)
     elif value == "N":
         answer.status, answer.detail = Status.UNPARSED, "the scorer found no answer"
     elif grade in (0.0, 1.0):
         answer.label = CORRECT if grade else INCORRECT
+    if grade is None or not math.isfinite(grade):  # whatever was answered, the scorer graded nothing
+        answer.status, answer.label = Status.ERROR if value is None else Status.NON_FINITE, None
+        answer.detail, answer.recomputed = (
+            NO_SCORE if value is None else NO_NUMBER.format(value=as_text(value)[:60]),
+            {},
+        )
     if said is not None and not answer.detail:
         answer.detail = f"answer: {as_text(said)}"[:500]
     return answer
+
+
+def _read_letter(answer: Answer, said: object, metric: str) -> None:
+    """The letter that was answered, and what the scorer makes of it by its own rule."""
+    answer.label = str(said) if said in answer.labels else None
+    if answer.label is None:
+        answer.status = Status.AMBIGUOUS if said else Status.UNPARSED
+    if answer.gold:
+        right = answer.label is not None and answer.labels.index(answer.label) in answer.gold
+        answer.recomputed = {metric: float(right)}
 
 
 def _grade(value: object) -> float | None:

@@ -35,7 +35,7 @@ class Counts:
     def add(self, answer: Answer) -> None:
         """Count one answer."""
         self.statuses[answer.status.value] += 1
-        unknown = bool(answer.choices) and not answer.gold
+        unknown = answer.gold_unknown or (bool(answer.choices) and not answer.gold)
         self.without_gold += unknown
         self.right += bool(answer.labels) and is_right(answer)
         self.repeats.add(answer.repeat)
@@ -94,11 +94,12 @@ def notices(
                 means="every measure is of the first time, and accuracy over repeats is of all",
             )
         if own.without_gold:
+            right = _right_by_grade(tallies.of(grade, reading), inverted=inverted) if by_grade else own.right
             yield Notice(
                 task=who,
                 says=f"{own.without_gold:,} of {own.n:,} answers are to items without a right answer that the log "
-                f"says: accuracy {_share(own.right, own.n_graded)} is over the other {own.n_graded:,}, and "
-                f"{_share(own.right, own.n)} over all",
+                f"says: accuracy {_share(right, own.n_graded)} is over the other {own.n_graded:,}, and "
+                f"{_share(right, own.n)} over all {own.n:,}",
                 means="they are not in the denominator of accuracy",
             )
     if grading is not None:
@@ -125,8 +126,8 @@ def _scored_otherwise(who: str, grade: str, parts: Sequence[Tally]) -> Iterator[
     right = sum(tally.scored_right for tally in parts)
     yield Notice(
         task=who,
-        says=f"accuracy {_share(ones, graded)} by the log's own {grade}, by which answers are judged, and "
-        f"{_share(right, scored)} by its log-likelihoods: {otherwise:,} of {scored:,} answers differ",
+        says=f"accuracy {_share(ones, graded)} of {graded:,} by the log's own {grade}, by which answers are judged, and "
+        f"{_share(right, scored)} of {scored:,} by its log-likelihoods: {otherwise:,} of {scored:,} answers differ",
         means="the task has a rule of its own, or scores were altered",
     )
 
@@ -137,7 +138,7 @@ def _graded_otherwise(
     """Where what is judged here is not what the log's own grade says, for more than a hundredth of the answers."""
     numbers, total = sum(tally.numbers for tally in parts), sum(tally.own for tally in parts)
     if by_grade:
-        hits = sum(tally.zeros - tally.not_ok_zeros if inverted else tally.ones - tally.not_ok_ones for tally in parts)
+        hits = _right_by_grade(parts, inverted=inverted)
         lost = sum(tally.not_ok_zeros if inverted else tally.not_ok_ones for tally in parts)
         odd = sum(tally.partial + tally.spread.other for tally in parts)
         otherwise, right = lost + odd, hits
@@ -150,14 +151,19 @@ def _graded_otherwise(
         yield Notice(
             task=who,
             says=f"{otherwise:,} of {own.n:,} answers are judged otherwise than by the log's own {grade}: "
-            f"accuracy {_share(right, n)}, and {_share(total, numbers)} by {grade}{reason}",
+            f"accuracy {_share(right, n)} of {n:,}, and {_share(total, numbers)} of {numbers:,} by {grade}{reason}",
         )
     elif absent > DIFFERING * own.n and numbers:
         yield Notice(
             task=who,
             says=f"{absent:,} of {own.n:,} answers have no {grade} in the log and stay in the denominator: "
-            f"accuracy {_share(right, n)}, and {_share(total, numbers)} over the {numbers:,} that have one{reason}",
+            f"accuracy {_share(right, n)} of {n:,}, and {_share(total, numbers)} of the {numbers:,} that have one{reason}",
         )
+
+
+def _right_by_grade(parts: Sequence[Tally], *, inverted: bool) -> int:
+    """How many answers are right as the log's own grade says it of those that are ok."""
+    return sum(tally.zeros - tally.not_ok_zeros if inverted else tally.ones - tally.not_ok_ones for tally in parts)
 
 
 def _why(own: Counts) -> str:

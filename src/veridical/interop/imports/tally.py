@@ -39,7 +39,7 @@ class Tally:
     right: int = 0
     """Those that are right here."""
     not_ok_ones: int = 0
-    """Answers that are not ok and that the harness scored 1."""
+    """Answers that are not ok, or to items whose right answer is not known, and that the harness scored 1."""
     not_ok_zeros: int = 0
     scored: int = 0
     """Answers that are judged by this score of 0 or 1, and whose log-likelihoods say too whether they are right."""
@@ -73,8 +73,9 @@ class Tally:
         self.by_document[answer.document] = total + own, count + 1
         if own not in (0.0, 1.0):
             return
-        self.not_ok_ones += own == 1.0 and answer.status is not Status.OK
-        self.not_ok_zeros += own == 0.0 and answer.status is not Status.OK
+        not_judged = answer.status is not Status.OK or answer.gold_unknown
+        self.not_ok_ones += own == 1.0 and not_judged
+        self.not_ok_zeros += own == 0.0 and not_judged
         if answer.by_scores is not None:
             self.scored += 1
             self.scored_right += answer.by_scores

@@ -85,6 +85,6 @@ def _content(answer: Answer, labels: Sequence[str]) -> tuple[bytes, list[str]]:
         gold = [labels[place] for place in answer.gold]
     else:
         choices = [{"context": None, "continuation": label, "label": label} for label in labels]
-        gold = [labels[0]]
+        gold = [] if answer.gold_unknown else [labels[0]]
     fields = {name: answer.fields[name] for name in sorted(answer.fields)}
     return to_json({"choices": choices, "fields": fields, "gold": gold, "golds": {}}), gold

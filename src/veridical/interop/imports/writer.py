@@ -6,7 +6,7 @@ Items, requests and responses go to disk in parts of some thousand answers, so t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import count
 
 import polars as pl
@@ -31,6 +31,9 @@ from veridical.status import Status
 ALIKE = 20
 """Items from which a right answer that always stands in one place is taken as the task's way of writing, and choices
 named by their place as no answers of the model's. Our choice."""
+
+MOST_WAITING = 40 * PART
+"""Answers after which kinds of readings are decided though some show none. Our choice: these are held in memory."""
 
 REPEATED = "a second answer to a document under one filter or scorer"
 NO_GOLD = "without a right answer that the log says"
@@ -84,7 +87,9 @@ class TaskWriter:
             self._place(answer, self._of)
             return
         self._waiting.append(answer)
-        if len(self._waiting) >= PART:
+        if len(self._waiting) % PART == 0 and (
+            ReadingKinds.can_tell(self._waiting) or len(self._waiting) >= MOST_WAITING
+        ):
             self._settle()
 
     def _settle(self) -> None:
@@ -97,7 +102,7 @@ class TaskWriter:
 
     def _place(self, answer: Answer, kinds: ReadingKinds) -> None:
         record = answer.record or 0
-        labels = kinds.labels(answer, known=answer.reading in self._counts)
+        labels = kinds.labels(answer)
         item = self._items.item_of(answer, labels)
         key = f"{self.suite}/{item}/{answer.reading}/{answer.repeat}"
         if hash(key) in self._answered:
@@ -227,7 +232,7 @@ class TaskWriter:
             label_mass=self._one_context,
             notices=(
                 *leading,
-                *(Notice(task=suite.name, says=notice) for notice in (*logged.notices, *self._sentinels.notices())),
+                *(Notice(task=suite.name, says=notice) for notice in self._remarks()),
             ),
             read=logged.ledger.read,
             judged=logged.ledger.used - unjudged.total(),
@@ -235,6 +240,13 @@ class TaskWriter:
             absent=len(self.absent),
         )
         return entry, task
+
+    def _remarks(self) -> Iterator[str]:
+        """What the reader, the readings and the scores give to say before the numbers."""
+        yield from self.task.notices
+        if self._of is not None:
+            yield from self._of.notices()
+        yield from self._sentinels.notices()
 
     def _unjudged(self, judged_by: str, readings: tuple[str, ...]) -> Counter[str]:
         """Records that are kept and not judged, by reason. Every record of the log is accounted for, or this raises."""
