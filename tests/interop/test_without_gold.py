@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import polars as pl
 import pytest
 
-from tests.interop.test_denominators import accuracies, log, sample, task_of
+from tests.interop.sampled import text_record, write_samples
+from tests.interop.test_denominators import accuracies, helm, log, sample, task_of
+from tests.interop.test_lighteval_and_eee import record, said, write
 from veridical.interop.imports.importing import import_logs
 from veridical.interop.imports.writer import NO_GOLD
 
@@ -125,3 +129,30 @@ def test_a_reading_that_occurs_later_is_of_choices_by_its_own_answers(tmp_path, 
     asked = pl.read_parquet(done.study.path / "requests").filter(prompt="second")
     assert asked["labels"].to_list().count(["A", "B", "C"]) == 4
     assert not [one for one in done.study.judgement.notices if "do not judge" in one]
+
+
+# The other harnesses
+
+
+def test_other_logs_without_a_right_answer_here_and_there_are_not_judged_by_the_grade_alone(tmp_path):
+    """3 of 4 are right; the first, a right one, does not say what is right: 2 of 3."""
+    generated = [text_record(n, "4", float(n < 3)) for n in range(4)]
+    generated[0]["target"] = None
+    folder = helm(
+        tmp_path / "helm", ["B", "B", "B", "A"], "generation", stats=[{"exact_match": n < 3} for n in range(4)]
+    )
+    state = json.loads((folder / "scenario_state.json").read_text())
+    state["request_states"][0]["instance"]["references"] = []
+    (folder / "scenario_state.json").write_text(json.dumps(state))
+    records = [record(str(n), **said("A" if n == 3 else "B", right=n < 3)) for n in range(4)]
+    records[0]["input"]["reference"] = []
+    for harness, path in (
+        ("lm-eval", write_samples(tmp_path / "lm", generated)),
+        ("helm", folder),
+        ("every-eval-ever", write(tmp_path / "eee.jsonl", records)),
+    ):
+        done = import_logs(harness, path, tmp_path / f"run-{harness}")
+        ((value, *_),) = accuracies(done).values()
+        assert (harness, value) == (harness, round(2 / 3, 6))
+        task = task_of(done)
+        assert (task.read, task.judged, task.unjudged) == (4, 3, {NO_GOLD: 1})

@@ -34,6 +34,8 @@ class _EvaluationRecords:
     files: dict[Path, int] = field(default_factory=dict)
     choices: set[tuple[str, ...]] = field(default_factory=set)
     version: str = ""
+    with_references: bool = False
+    """Whether any record says what is right."""
 
 
 def read_every_eval_ever(path: Path) -> list[LoggedModel]:
@@ -51,6 +53,7 @@ def read_every_eval_ever(path: Path) -> list[LoggedModel]:
             key = str(record["model_id"]), str(record["evaluation_name"])
             group = groups.setdefault(key, _EvaluationRecords(version=str(record.get("schema_version", ""))))
             group.files[file] = group.files.get(file, 0) + 1
+            group.with_references = group.with_references or bool(listed(record["input"].get("reference")))
             if len(group.choices) < 2:
                 group.choices.add(tuple(map(str, listed(held(record["input"]).get("choices")))))
         left_out += _lost(file, records)
@@ -112,6 +115,7 @@ def _answers(task: LoggedTask, model: str, group: _EvaluationRecords, files: Seq
             if way is not None or says_lower(task.name):
                 task.higher_is_better.setdefault("score", bool(way))
             answer = _answer(record, named_choices=same)
+            answer.gold_unknown = group.with_references and not listed(record["input"].get("reference"))
             key = (answer.document, answer.reading)
             answer.repeat = seen[key]
             seen[key] += 1
@@ -128,7 +132,7 @@ def _answer(record: Mapping[str, Any], *, named_choices: bool) -> Answer:
     places = [place for one in references if (place := _place(one, choices, labels)) is not None]
     extracted = _extracted(record)
     place = _place(extracted, choices, labels) if extracted is not None else None
-    multiple_choice = bool(choices and places)
+    multiple_choice = bool(choices and (places or not references))
     answer = Answer(
         document=str(record["sample_id"]),
         fields={"input": str(asked.get("raw", ""))},

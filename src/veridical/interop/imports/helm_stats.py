@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -61,18 +62,46 @@ def part_of(split: str, perturbation: str) -> str:
     return ", ".join(part for part in (split, perturbation) if part)
 
 
+def _key_of(entry: Mapping[str, Any]) -> StatKey:
+    trial = entry.get("train_trial_index")
+    return str(entry.get("instance_id", "")), trial if isinstance(trial, int) else 0, perturbation_of(entry)
+
+
 def of_instances(entries: Sequence[Any]) -> dict[StatKey, dict[str, float]]:
     """The means of every instance's statistics, by name, for each (instance, trial, perturbation)."""
     found: dict[StatKey, dict[str, float]] = {}
     for entry in entries:
         if not isinstance(entry, dict):
             continue
-        trial = entry.get("train_trial_index")
-        key = (str(entry.get("instance_id", "")), trial if isinstance(trial, int) else 0, perturbation_of(entry))
+        key = _key_of(entry)
         for stat in listed(entry.get("stats")):
             name = stat.get("name") if isinstance(stat, dict) else None
             mean = stat.get("mean") if isinstance(stat, dict) else None
             # A perturbed instance has each statistic twice, once under the perturbation's name.
             if isinstance(name, dict) and (value := as_number(mean)) is not None:
                 found.setdefault(key, {})[str(name.get("name"))] = value
+    return found
+
+
+def split_of_instances(entries: Sequence[Any]) -> dict[StatKey, str]:
+    """The split of every instance that has statistics."""
+    found: dict[StatKey, str] = {}
+    for entry in entries:
+        if isinstance(entry, dict):
+            names = (stat.get("name") for stat in listed(entry.get("stats")) if isinstance(stat, dict))
+            splits = (str(name["split"]) for name in names if isinstance(name, dict) and name.get("split"))
+            found[_key_of(entry)] = next(splits, "")
+    return found
+
+
+def expected_of(stats: Sequence[Any]) -> dict[tuple[str, str], int]:
+    """How many instances HELM counts (`num_instances`), by split and perturbation."""
+    found: dict[tuple[str, str], int] = {}
+    for stat in stats:
+        name = stat.get("name") if isinstance(stat, dict) else None
+        if not isinstance(name, dict) or name.get("name") != "num_instances" or _worst(stat):
+            continue
+        count = as_number(stat.get("mean"))
+        if count is not None and math.isfinite(count):
+            found[str(name.get("split") or ""), perturbation_of(name)] = int(count)
     return found

@@ -28,15 +28,14 @@ class Scorers:
     by_letter: frozenset[str]
     reported: Sequence[Reported]
     with_targets: bool = True
-    """Whether samples of the log say what is right. Where none does, as of agents' tasks, the scorer's grade is taken."""
+    """Whether any sample of the log says what is right. Where none does (agents' tasks) the scorer's grade is taken."""
 
     @classmethod
     def of(cls, sample: Mapping[str, Any], reported: Sequence[Reported], *, with_targets: bool = True) -> Scorers:
         """The scorers of a log, from a sample that all of them scored and from its reported numbers."""
         scores = scores_of(sample)
-        names = letters(len(listed(sample.get("choices"))))
         metrics = {reading: _metric_of(reading, reported) for reading in scores}
-        by_letter = (r for r, score in scores.items() if r == "choice" or score.get("answer") in names)
+        by_letter = (reading for reading, score in scores.items() if _is_by_letter(reading, score, sample))
         return cls(metrics, frozenset(by_letter), reported, with_targets)
 
     def answers(self, sample: Mapping[str, Any]) -> Iterator[Answer]:
@@ -44,7 +43,9 @@ class Scorers:
         scores = scores_of(sample)
         for reading in dict.fromkeys((*self.metrics, *scores)):
             answer = _basis(sample, reading)
-            by_letter = reading in self.by_letter
+            by_letter = reading in self.by_letter or (
+                reading not in self.metrics and _is_by_letter(reading, scores[reading], sample)
+            )
             answer.gold_unknown = self.with_targets and not has_target(sample)
             if reading in scores:
                 metric = self.metrics.get(reading) or _metric_of(reading, self.reported)
@@ -52,6 +53,11 @@ class Scorers:
                 yield _without_failed(answer, sample, scores)
             else:
                 yield _unscored(_with_choices(answer, sample) if by_letter else answer, sample)
+
+
+def _is_by_letter(reading: str, score: Mapping[str, Any], sample: Mapping[str, Any]) -> bool:
+    """Whether a scorer's answers are letters of the sample's choices."""
+    return reading == "choice" or score.get("answer") in letters(len(listed(sample.get("choices"))))
 
 
 def _metric_of(reading: str, reported: Sequence[Reported]) -> str:

@@ -126,8 +126,8 @@ def _scored_otherwise(who: str, grade: str, parts: Sequence[Tally]) -> Iterator[
     right = sum(tally.scored_right for tally in parts)
     yield Notice(
         task=who,
-        says=f"accuracy {_share(ones, graded)} of {graded:,} by the log's own {grade}, by which answers are judged, and "
-        f"{_share(right, scored)} of {scored:,} by its log-likelihoods: {otherwise:,} of {scored:,} answers differ",
+        says=f"accuracy {_share(ones, graded)} of {graded:,} by the log's own {grade}, by which answers are judged, "
+        f"and {_share(right, scored)} of {scored:,} by its log-likelihoods: {otherwise:,} of {scored:,} answers differ",
         means="the task has a rule of its own, or scores were altered",
     )
 
@@ -157,7 +157,8 @@ def _graded_otherwise(
         yield Notice(
             task=who,
             says=f"{absent:,} of {own.n:,} answers have no {grade} in the log and stay in the denominator: "
-            f"accuracy {_share(right, n)} of {n:,}, and {_share(total, numbers)} of the {numbers:,} that have one{reason}",
+            f"accuracy {_share(right, n)} of {n:,}, and {_share(total, numbers)} of the {numbers:,} that have one"
+            f"{reason}",
         )
 
 

@@ -62,6 +62,7 @@ class SampleReader:
         records = iter(records)
         first = list(islice(records, LOOKED_AT))
         self.conventions = self._conventions([record for record in first if requests_of(record)])
+        with_targets = any(record.get("target") is not None for record in first)
         filters = [str(one.get("name")) for one in listed(self.config.get("filter_list")) if isinstance(one, dict)]
         seen: Counter[str] = Counter()
         held_documents: dict[str, set[str]] = {}
@@ -80,6 +81,7 @@ class SampleReader:
                 else:
                     reading = f"filter {place + 1}" if place and not self.config else None
             answer = self._answer(record, requests_of(record), _reading(reading))
+            answer.gold_unknown = with_targets and record.get("target") is None and not answer.gold
             held_documents.setdefault(answer.reading, set()).add(answer.document)
             if answer.choice_contexts and answer.gold and DEDUCED not in self.notes:
                 self.notes.append(DEDUCED)
