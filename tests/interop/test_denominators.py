@@ -227,7 +227,9 @@ def test_one_odd_record_does_not_refuse_a_whole_log(tmp_path):
 
 
 def test_perturbed_instances_are_judged_by_themselves_and_later_trials_are_said(tmp_path):
-    perturbed = {"instance": {"id": "id0", "input": {"text": "C0lour?"}, "perturbation": {"name": "typos"}}}
+    references = [{"output": {"text": "blue"}, "tags": ["correct"]}]
+    instance = {"id": "id0", "input": {"text": "C0lour?"}, "perturbation": {"name": "typos"}, "references": references}
+    perturbed = {"instance": instance}
     folder = helm(tmp_path / "logs", ["B", "A", perturbed, {"train_trial_index": 1}], "generation")
     entries = [
         {"instance_id": f"id{n}", "train_trial_index": trial, "stats": [], **named}
