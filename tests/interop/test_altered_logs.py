@@ -8,8 +8,9 @@ import json
 import pytest
 
 from tests.cli.test_bad_input import call
-from tests.interop.sampled import choice_record, write_results, write_samples
+from tests.interop.sampled import choice_record, text_record, write_results, write_samples
 from tests.interop.test_denominators import accuracies, log, sample, task_of
+from veridical.errors import UserError
 from veridical.interop.imports.direction import declared_way, is_lower_better, says_lower
 from veridical.interop.imports.importing import import_logs
 from veridical.runs.provenance import Imported
@@ -142,6 +143,33 @@ def test_names_say_which_way_is_better(name, lower):
 )
 def test_declarations_say_which_way_is_better(said, way):
     assert declared_way(said) is way
+
+
+@pytest.mark.parametrize("metric", ["mean", "accuracy"])
+def test_the_names_in_notices_are_usable_with_metric(tmp_path, metric):
+    """Match is 2 of 4 and toxicity 3 of 4, so that 1 of 4 is right by it."""
+    samples = [sample(n, scores={"match": {"value": "CCII"[n]}, "toxicity": {"value": float(n < 3)}}) for n in range(4)]
+    path = log(tmp_path / "log.json", samples, 0.5)
+    document = json.loads(path.read_text())
+    document["results"]["scores"].append({"name": "toxicity", "metrics": {metric: {"name": metric, "value": 0.75}}})
+    path.write_text(json.dumps(document))
+    for place, name in enumerate(("toxicity", f"{metric} (toxicity)", f"{metric},toxicity")):
+        done = import_logs("inspect", path, tmp_path / f"run{place}", metric=name)
+        assert {reading: one[0] for reading, one in accuracies(done).items()} == {"toxicity": 0.25}
+        assert done.study.judgement.suites[0].title.endswith(f"right by {metric} (toxicity, 0 is right)")
+    for name in ("match", "accuracy (match)"):
+        done = import_logs("inspect", path, tmp_path / f"run-{name[:5]}", metric=name)
+        assert {reading: one[0] for reading, one in accuracies(done).items()} == {"match": 0.5}
+    with pytest.raises(UserError, match=r"called 'toxic', did you mean|known: accuracy \(match\)"):
+        import_logs("inspect", path, tmp_path / "none", metric="toxic")
+
+
+def test_metrics_are_named_as_lm_eval_names_them(tmp_path):
+    records = [text_record(n, "4", float(n < 3), filter=name) for name in ("strict", "loose") for n in range(4)]
+    path = write_samples(tmp_path / "logs", records)
+    for place, name in enumerate(("exact_match,strict", "exact_match (strict)", "strict")):
+        done = import_logs("lm-eval", path, tmp_path / f"run{place}", metric=name)
+        assert {reading: one[0] for reading, one in accuracies(done).items()} == {"strict": 0.75}
 
 
 @pytest.mark.parametrize(

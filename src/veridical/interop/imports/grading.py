@@ -71,6 +71,7 @@ def choose(
     spreads: Mapping[tuple[str, str], Spread],
     *,
     wanted: str | None = None,
+    parts: Collection[str] | None = None,
     declared: Collection[str] = (),
     higher_is_better: Mapping[str, bool] | None = None,
 ) -> Grading | None:
@@ -79,6 +80,7 @@ def choose(
     Arguments:
         spreads: by metric and reading.
         wanted: the metric that was asked for.
+        parts: the readings under which it was asked for; any where None.
         declared: the metrics that the log itself names; other keys of its records are not metrics.
         higher_is_better: by metric or by reading, where the log says it.
     """
@@ -86,6 +88,8 @@ def choose(
     usable: dict[str, list[str]] = {}
     turned: dict[str, list[str]] = {}
     for (metric, reading), spread in spreads.items():
+        if parts is not None and reading not in parts:
+            continue
         if spread.is_grade_under(metric) and (not declared or metric in declared or metric == wanted):
             way = turned if is_lower_better(metric, reading, ways) else usable
             way.setdefault(metric, []).append(reading)

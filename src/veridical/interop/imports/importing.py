@@ -6,14 +6,12 @@ import contextlib
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 from veridical.errors import UserError, unknown
 from veridical.files.ledger import Ledger, reasons
 from veridical.files.targets import keep_apart
 from veridical.files.writing import check_path, slug
-from veridical.interop.imports.answer import Answer
 from veridical.interop.imports.copies import without_copies
 from veridical.interop.imports.every_eval_ever import read_every_eval_ever
 from veridical.interop.imports.helm import read_helm
@@ -21,6 +19,7 @@ from veridical.interop.imports.inspect_log import read_inspect
 from veridical.interop.imports.lighteval import read_lighteval
 from veridical.interop.imports.lm_eval.evaluations import read_lm_eval
 from veridical.interop.imports.logged import LoggedModel, LoggedTask
+from veridical.interop.imports.metric_choice import WantedMetric, check_judged, find_metric
 from veridical.interop.imports.new_folder import all_at_once, nothing_left
 from veridical.interop.imports.prediction_columns import PredictionColumns
 from veridical.interop.imports.predictions import read_predictions
@@ -171,14 +170,15 @@ def _joined(models: Sequence[LoggedModel]) -> list[LoggedModel]:
 
 def _write(model: LoggedModel, folder: Path, how: _How, seed: int, progress: Progress, *, in_study: bool) -> None:
     with RunWriter(folder) as run, _without_collector():
-        written = list(_tasks(model, run, how, progress))
+        wanted: list[WantedMetric | None] = []
+        written = list(_tasks(model, run, how, wanted, progress))
         if not written:
             raise UserError(
                 f"{model.where}: no record in it can be read as an answer ({_skipped(model.tasks)}); "
                 "is it a log of another harness?"
             )
         if how.metric is not None:
-            _check_metric(how.metric, model.where, [task for _, task in written])
+            check_judged(how.metric, model.where, [task for _, task in written], wanted)
         run.finish()
         files = [source for task in model.tasks for source in task.sources()]
         entries = tuple(entry for entry, _ in written)
@@ -208,40 +208,20 @@ def _skipped(tasks: Sequence[LoggedTask]) -> str:
     return reasons(total.left_out) or "it is empty"
 
 
-def _check_metric(metric: str, where: str, tasks: Sequence[HarnessTask]) -> None:
-    """Raise UserError where `metric` judges none of the tasks."""
-    if any(task.judged_by == metric for task in tasks):
-        return
-    found = {one.metric: one for task in tasks for one in task.metrics if one.n}
-    if metric in found:
-        raise UserError(f"--metric {metric}: it is not 0 or 1 for the answers in {where}, so that it grades none")
-    raise unknown(f"--metric: no score of single answers in {where} is called", metric, found)
-
-
-def _with_first(metric: str | None, answers: Iterator[Answer]) -> tuple[str | None, Iterator[Answer]]:
-    """The metric where the first answers with scores have it, and all answers."""
-    if metric is None:
-        return None, answers
-    first: list[Answer] = []
-    for answer in answers:
-        first.append(answer)
-        if answer.metrics:
-            break
-    return metric if any(metric in answer.metrics for answer in first) else None, chain(first, answers)
-
-
 def _tasks(
-    model: LoggedModel, run: RunWriter, how: _How, progress: Progress
+    model: LoggedModel, run: RunWriter, how: _How, wanted: list[WantedMetric | None], progress: Progress
 ) -> Iterator[tuple[SuiteEntry, HarnessTask]]:
+    """The tasks as they are written; `wanted` receives by which score each was to be judged."""
     for task in model.tasks:
-        wanted, answers = _with_first(how.metric, task.answers())
-        writer = TaskWriter(run, task, model.harness, wanted, how.missing)
+        metric, answers = find_metric(how.metric, task.answers())
+        writer = TaskWriter(run, task, model.harness, metric, how.missing)
         with progress.steps(f"importing {task.name}", task.total) as step:
             for answer in answers:
                 writer.add(answer)
                 step()
         found = writer.finish()
         if found is not None:
+            wanted.append(metric)
             yield found
         elif len(model.tasks) > 1:
             model.left_out.append(LeftOut(what=f"task {task.name}", reason=_skipped([task])))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from veridical.files.ledger import reasons
 from veridical.interop.imports.answer import Answer
+from veridical.interop.imports.direction import says_lower
 from veridical.interop.imports.grading import Grading, names
 from veridical.interop.imports.logged import LoggedTask
 from veridical.interop.imports.reported import reported_otherwise
@@ -191,8 +192,8 @@ def _chosen(task: str, grading: Grading, tallies: Tallies, *, by_grade: bool) ->
     if by_grade and not grading.metric and grading.lower:
         yield Notice(
             task=task,
-            says=f"not judged: of {_lower(grading)} less is better; --metric {grading.lower[0]} judges it, "
-            "with 0 as right",
+            says=f"not judged: of {_lower(grading)} less is better; --metric {_name_of_lower(grading)} judges "
+            "it, with 0 as right",
         )
     if not by_grade:
         return
@@ -200,9 +201,18 @@ def _chosen(task: str, grading: Grading, tallies: Tallies, *, by_grade: bool) ->
     rest = [reading for reading in tallies.parts if reading not in graded]
     turned = [reading for reading in rest if reading in grading.lower_readings]
     if grading.metric and turned:
-        yield Notice(task=task, says=f"{names(turned)}: not judged, since of {names(turned)} less is better")
+        yield Notice(
+            task=task,
+            says=f"{names(turned)}: not judged, since less is better there; --metric {turned[0]} judges it",
+        )
     if grading.metric and (other := [reading for reading in rest if reading not in turned]):
         yield Notice(task=task, says=f"{names(other)}: not judged, since {grading.metric} is not 0 or 1 there")
+
+
+def _name_of_lower(grading: Grading) -> str:
+    """What `--metric` is given for what less is better of: a reading's own name, where that says it."""
+    own = [reading for reading in grading.lower_readings if says_lower(reading)]
+    return own[0] if own and not says_lower(grading.lower[0]) else grading.lower[0]
 
 
 def _lower(grading: Grading) -> str:

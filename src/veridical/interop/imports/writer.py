@@ -15,6 +15,7 @@ from veridical.interop.imports.answer import Answer, as_text, made_fit, number
 from veridical.interop.imports.columns import list_column, score_column
 from veridical.interop.imports.grading import Grading, choose
 from veridical.interop.imports.logged import LoggedTask
+from veridical.interop.imports.metric_choice import WantedMetric
 from veridical.interop.imports.notices import Counts, notices
 from veridical.interop.imports.reading_kinds import GRADED_LABELS, ReadingKinds
 from veridical.interop.imports.run_writer import PART, RunWriter
@@ -53,13 +54,15 @@ class TaskWriter:
         run: RunWriter,
         task: LoggedTask,
         harness: str,
-        metric: str | None = None,
+        wanted: WantedMetric | None = None,
         missing: Iterable[float] = (),
     ) -> None:
-        """`metric` is the score of the harness's by which answers are judged, in place of their choices; `missing` are
+        """`wanted` is the score of the harness's by which answers are judged, in place of their choices; `missing` are
         numbers that stand for a missing score."""
         self.run, self.task, self.suite, self.version = run, task, task.name, task.version or UNKNOWN
-        self.title, self.metric = f"{task.name} ({harness})", metric
+        self.title = f"{task.name} ({harness})"
+        self.metric = wanted.metric if wanted else None
+        self._under = wanted.reading if wanted else ""
         self.tallies, self.repeated = Tallies(), Tallies()
         self._sentinels = Sentinels(missing)
         self.readable = 0
@@ -205,6 +208,7 @@ class TaskWriter:
         grading = choose(
             self.tallies.spreads(),
             wanted=self.metric,
+            parts=tuple(self.tallies.parts.get(self._under, ())) if self._under else None,
             declared=logged.declared,
             higher_is_better=logged.higher_is_better,
         )
@@ -279,7 +283,8 @@ class TaskWriter:
         mixed = (
             not by_score and not {*GRADED_LABELS}.isdisjoint(items.labels) and len(items.labels) > len(GRADED_LABELS)
         )
-        way = " (0 is right)" if inverted else ""
+        details = ", ".join(part for part in (self._under, "0 is right" if inverted else "") if part)
+        way = f" ({details})" if details else ""
         return Suite(
             name=self.suite,
             version=self.version,
