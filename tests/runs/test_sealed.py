@@ -270,7 +270,7 @@ def test_temporary_files_of_dead_writers_go_and_those_of_living_ones_stay(tmp_pa
         os.utime(path, (time.time() - 60,) * 2)
     script = (
         "import sys,time;from pathlib import Path;from veridical.files import writing as w\n"
-        "f=open(sys.argv[1],'r+b');assert w._lock(f.fileno());print('held',flush=True);time.sleep(60)"
+        "f=open(sys.argv[1],'r+b');assert w.lock_descriptor(f.fileno());print('held',flush=True);time.sleep(60)"
     )
     process = subprocess.Popen([sys.executable, "-c", script, str(living)], stdout=subprocess.PIPE)
     try:

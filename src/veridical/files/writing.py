@@ -82,7 +82,7 @@ def temporary_for(path: Path) -> Iterator[Path]:
 def write_through(path: Path, data: bytes) -> None:
     """Write a new file and wait until it has reached the disk."""
     with path.open("xb") as file:
-        _lock(file.fileno())  # so that `clear_temporary` sees that its writer lives
+        lock_descriptor(file.fileno())  # so that `clear_temporary` sees that its writer lives
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
@@ -149,24 +149,29 @@ def clear_temporary(folder: Path) -> list[Path]:
     """
     removed = []
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if _TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink() and _abandoned(path):
+        if _TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink() and is_abandoned(path):
             with contextlib.suppress(OSError):
                 path.unlink()
                 removed.append(path)
     return removed
 
 
-def _abandoned(path: Path) -> bool:
+def is_abandoned(path: Path, age: float = _STILL_WRITTEN) -> bool:
+    """Whether nobody writes to a temporary file or folder any more: it is `age` seconds old, and nobody holds its
+    lock."""
     try:
-        if time.time() - path.stat().st_mtime < _STILL_WRITTEN:
+        if time.time() - path.stat().st_mtime < age:
             return False
-        with path.open("rb") as file:
-            return _lock(file.fileno())
+        descriptor = os.open(path, os.O_RDONLY)
     except OSError:
         return False
+    try:
+        return lock_descriptor(descriptor)
+    finally:
+        os.close(descriptor)
 
 
-def _lock(descriptor: int) -> bool:
+def lock_descriptor(descriptor: int) -> bool:
     """Lock an open file until it is closed; whether that was possible."""
     try:
         import fcntl

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
-from veridical.files.writing import check_path, hidden_sibling, make_folder, unwritable
+from veridical.files.new_folder import all_at_once
+from veridical.files.writing import check_path, make_folder, unwritable
 from veridical.items import Factor, Item, Member, Suite
 
 
@@ -27,20 +27,15 @@ def new_folder(out: Path) -> Iterator[Path]:
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
         raise UserError(f"cannot write {out}: it exists already; name a new folder")
     made = make_folder(target.parent)
-    temporary = hidden_sibling(target)
     try:
-        temporary.mkdir()
-        yield temporary
-        if target.exists():
-            target.rmdir()
-        temporary.rename(target)
+        with all_at_once(target) as folder:
+            yield folder
     except OSError as error:
         raise unwritable(out, error) from error
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
         with contextlib.suppress(OSError):
-            for folder in made:
-                folder.rmdir()
+            for above in made:
+                above.rmdir()
 
 
 def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:

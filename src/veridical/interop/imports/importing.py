@@ -10,6 +10,7 @@ from pathlib import Path
 
 from veridical.errors import UserError, unknown
 from veridical.files.ledger import Ledger, reasons
+from veridical.files.new_folder import all_at_once, clear_abandoned, nothing_left
 from veridical.files.targets import keep_apart
 from veridical.files.writing import check_path, slug
 from veridical.interop.imports.copies import without_copies
@@ -20,7 +21,6 @@ from veridical.interop.imports.lighteval import read_lighteval
 from veridical.interop.imports.lm_eval.evaluations import read_lm_eval
 from veridical.interop.imports.logged import LoggedModel, LoggedTask
 from veridical.interop.imports.metric_choice import WantedMetric, check_judged, find_metric
-from veridical.interop.imports.new_folder import all_at_once, nothing_left
 from veridical.interop.imports.prediction_columns import PredictionColumns
 from veridical.interop.imports.predictions import read_predictions
 from veridical.interop.imports.run_writer import RunWriter
@@ -103,6 +103,7 @@ def import_logs(
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UserError(f"{target} exists already: an import goes into a new folder; choose another --out")
     how = _How(metric, tuple(missing))
+    clear_abandoned(target)
     with nothing_left(target):
         if len(models) == 1:
             _write_all(models, target, how, seed, reporter)

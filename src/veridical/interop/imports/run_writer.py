@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from types import TracebackType
 
 import polars as pl
 
 from veridical.errors import UserError
+from veridical.files.new_folder import temporary_folder
 from veridical.files.parquet_parts import add_part, parquet_bytes
-from veridical.files.writing import hidden_sibling, make_folder, replace, unwritable
+from veridical.files.writing import replace, unwritable
 from veridical.items import Suite
 from veridical.runs.imported import SCORES, SCORES_NAME
 from veridical.runs.store import ITEMS_NAME
@@ -30,17 +30,21 @@ class RunWriter:
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
             raise UserError(f"{path} exists already: an import goes into a new folder; choose another --out")
         self.path = path
-        self.folder = hidden_sibling(path)
+        self.folder = path
+        """Where it is filled, from the beginning of the block."""
+        self._temporary = temporary_folder(path)
         self._items: list[Path] = []
         self._heads: list[tuple[str, str]] = []
         self._scores: list[pl.DataFrame] = []
 
     def __enter__(self) -> RunWriter:
-        make_folder(self.folder)
+        self.folder = self._temporary.__enter__()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._temporary.__exit__(kind, error, trace)
 
     def add_items(self, frame: pl.DataFrame) -> None:
         """Put items aside until `finish`."""
