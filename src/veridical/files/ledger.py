@@ -20,6 +20,10 @@ class Ledger:
     read: int = 0
     used: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
+    unreadable: int = 0
+    """Those of the records left out that are damaged, or are not what such a file is made of."""
+    first_fault: str = ""
+    """Where the first of these is, and what is wrong there."""
 
     def take(self, n: int = 1) -> None:
         """Count records that were found, whatever becomes of them."""
@@ -34,11 +38,19 @@ class Ledger:
         if n:
             self.left_out[reason] += n
 
+    def leave_unreadable(self, reason: str, n: int = 1, fault: str = "") -> None:
+        """Count records that are left out since they cannot be read; `fault` says where the first is and why."""
+        self.leave(reason, n)
+        self.unreadable += n
+        self.first_fault = self.first_fault or fault
+
     def add(self, other: Ledger) -> None:
         """Add the counts of another ledger, as those of a file to those of a folder."""
         self.read += other.read
         self.used += other.used
         self.left_out.update(other.left_out)
+        self.unreadable += other.unreadable
+        self.first_fault = self.first_fault or other.first_fault
 
     @property
     def missing(self) -> int:
@@ -52,6 +64,16 @@ class Ledger:
                 f"{where}: {self.read:,} records were read, {self.used:,} used and {self.left_out.total():,} left out, "
                 "which does not add up: nothing was written; this is a fault of Veridical's, please report it"
             )
+
+    def check_readable(self, where: str) -> None:
+        """Raise UserError where most records cannot be read: what is left is no sample of the whole."""
+        if 2 * self.unreadable <= self.read:
+            return
+        first = f"; the first: {self.first_fault}" if self.first_fault else ""
+        raise UserError(
+            f"{where}: {self.unreadable:,} of {self.read:,} records cannot be read ({reasons(self.left_out)}{first}); "
+            "nothing is taken from it: have it written or copied again, or repair it"
+        )
 
 
 def reasons(left_out: Mapping[str, int] | Iterable[tuple[str, int]]) -> str:

@@ -48,7 +48,7 @@ def read_every_eval_ever(path: Path) -> list[LoggedModel]:
         records = RecordFile(file)
         for record in records:
             if not _is_sample(record):
-                records.ledger.leave(NO_SAMPLE)
+                records.ledger.leave_unreadable(NO_SAMPLE)
                 continue
             key = str(record["model_id"]), str(record["evaluation_name"])
             group = groups.setdefault(key, _EvaluationRecords(version=str(record.get("schema_version", ""))))
@@ -56,6 +56,8 @@ def read_every_eval_ever(path: Path) -> list[LoggedModel]:
             group.with_references = group.with_references or bool(listed(record["input"].get("reference")))
             if len(group.choices) < 2:
                 group.choices.add(tuple(map(str, listed(held(record["input"]).get("choices")))))
+        if records.ledger.read > records.ledger.unreadable:  # else the file is of another kind
+            records.ledger.check_readable(str(file))
         left_out += _lost(file, records)
     if not groups:
         raise UserError(

@@ -116,7 +116,7 @@ def _answers(task: LoggedTask, folder: Path, method: str, expected: Mapping[tupl
     if not states:
         raise UserError(f"{folder / STATE} holds no requests: nothing can be judged")
     task.ledger.take(len(found))
-    task.ledger.leave(NO_INSTANCE, len(found) - len(states))
+    task.ledger.leave_unreadable(NO_INSTANCE, len(found) - len(states))
     single = listed(_beside(folder / "per_instance_stats.json", []))
     stats = of_instances(single)
     if not stats:
@@ -135,7 +135,7 @@ def _answers(task: LoggedTask, folder: Path, method: str, expected: Mapping[tupl
             answer = answer_of(state, key, stats.get(key, {}), method)
             answer.gold_unknown = with_right and not right_places(state)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-            task.ledger.leave(ODD)
+            task.ledger.leave_unreadable(ODD)
             continue
         if method in ALONE and (key in seen or state.get("request_mode") == "calibration"):
             task.ledger.take(-1)  # instances are counted, and this is a further request of one

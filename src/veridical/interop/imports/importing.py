@@ -220,6 +220,7 @@ def _tasks(
             for answer in answers:
                 writer.add(answer)
                 step()
+        task.ledger.check_readable(f"{model.where}, task {task.name}")
         found = writer.finish()
         if found is not None:
             wanted.append(metric)

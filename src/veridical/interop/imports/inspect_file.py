@@ -84,7 +84,7 @@ def _of_samples(path: Path, header: Mapping[str, Any], held_samples: Sequence[An
     """A log whose samples are all at hand; those that are not objects are left out."""
     samples = [sample for sample in held_samples if isinstance(sample, dict)]
     ledger = Ledger(read=len(held_samples))
-    ledger.leave(NO_SAMPLE, len(held_samples) - len(samples))
+    ledger.leave_unreadable(NO_SAMPLE, len(held_samples) - len(samples))
     return Log(path, header, len(samples), lambda: iter(samples), notes, ledger)
 
 
@@ -134,14 +134,15 @@ def _members(path: Path, names: list[str], ledger: Ledger) -> Iterator[InspectSa
     """The samples that can be read; the others are counted."""
     ledger.read = len(names)
     ledger.left_out.clear()
+    ledger.unreadable, ledger.first_fault = 0, ""
     with zipfile.ZipFile(path) as archive:
         for name in names:
             try:
                 sample = _member(path, archive, name)
             except UnsupportedError:
                 raise
-            except UserError:
-                ledger.leave(DAMAGED)
+            except UserError as error:
+                ledger.leave_unreadable(DAMAGED, fault=str(error).removeprefix(f"{path}: ").removeprefix(f"{path}, "))
                 continue
             yield sample
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from veridical.errors import excerpt
 from veridical.files.ledger import Ledger
 
 CUT_OFF = "cut off at the end of the file"
@@ -40,7 +41,7 @@ class ObjectReader:
             except (ValueError, RecursionError) as error:
                 if self._may_go_on(error) and self._more():
                     continue
-                if not self._resume():
+                if not self._resume(f"record {self._ledger.read + 1}: {why_not_json(error)}"):
                     return
                 continue
             if end == len(self._buffer) and not isinstance(value, dict) and self._more():
@@ -51,7 +52,7 @@ class ObjectReader:
                 self._learn(value)
                 yield value
             else:
-                self._ledger.leave(NOT_JSON)
+                self._ledger.leave_unreadable(NOT_JSON, fault=f"record {self._ledger.read}: a value, not an object")
 
     def _skip_between(self) -> bool:
         """Go to the next value; False at the end of the text."""
@@ -87,21 +88,21 @@ class ObjectReader:
         if not self._keys and value:
             self._keys, self._first_key = frozenset(value), json.dumps(next(iter(value)))
 
-    def _resume(self) -> bool:
+    def _resume(self, fault: str) -> bool:
         """Go to the next object that looks like a record, and count what lies before it. False where none follows."""
         self._first_key = self._first_key or self._key_at(self._place)
         start = self._place + 1
         while True:
             for match in _OPENS.finditer(self._buffer, start):
                 if self._is_record(match.start()):
-                    self._lose(self._buffer[self._place : match.start()], NOT_JSON)
+                    self._lose(self._buffer[self._place : match.start()], NOT_JSON, fault)
                     self._place = match.start()
                     return True
             start = max(len(self._buffer) - self._place - self._longest, 1)
             if not self._more():
                 last = self._buffer[self._place :].rstrip()
                 whole = last.endswith(("]", "}")) and last.count("{") <= last.count("}")
-                self._lose(self._buffer[self._place :], NOT_JSON if whole else CUT_OFF)
+                self._lose(self._buffer[self._place :], NOT_JSON if whole else CUT_OFF, fault)
                 return False
 
     _longest = 1 << 20
@@ -122,11 +123,18 @@ class ObjectReader:
             return 2 * len(self._keys & value.keys()) >= len(self._keys)
         return bool(self._first_key) or len(value) > 2
 
-    def _lose(self, text: str, reason: str) -> None:
+    def _lose(self, text: str, reason: str, fault: str) -> None:
         key = re.escape(self._first_key)
         n = len(re.findall(rf"\{{\s*{key}\s*:", text)) if key else 1
         self._ledger.take(max(n, 1))
-        self._ledger.leave(reason, max(n, 1))
+        self._ledger.leave_unreadable(reason, max(n, 1), fault)
+
+
+def why_not_json(error: Exception) -> str:
+    """What is wrong with a text that is not JSON, in a few words."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at column {error.colno}"
+    return "nested too deeply" if isinstance(error, RecursionError) else excerpt(error, 80)
 
 
 def objects_in(text: str, ledger: Ledger) -> Iterator[dict[str, Any]]:

@@ -33,6 +33,7 @@ def read_rows(path: Path) -> PredictionRows:
         table = open_table(path)
         return PredictionRows(list(table.rows()), table.columns)
     rows = [TableRow(number, _cells(record)) for number, record in enumerate(records, 1)]
+    records.ledger.check_readable(str(path))
     lost = records.ledger.left_out
     n, of = lost.total(), records.ledger.read
     left_out = [LeftOut(what=f"{n:,} of {of:,} records of {path}", reason=reasons(lost), n=n)] if lost else []

@@ -74,12 +74,12 @@ class RecordFile:
 
     def _lines(self, stream: _Hashed, encoding: str) -> Iterator[Record]:
         broken: list[Ledger] = []
-        for line in stream.lines() if encoding == "utf-8" else _recoded(stream, encoding):
+        for number, line in enumerate(stream.lines() if encoding == "utf-8" else _recoded(stream, encoding), 1):
             if not line.strip():
                 continue
             for lost in broken:  # not the last line: nothing was cut off at the end of the file
                 self.ledger.take(lost.read)
-                self.ledger.leave(NOT_JSON, lost.left_out.total())
+                self.ledger.leave_unreadable(NOT_JSON, lost.left_out.total(), lost.first_fault)
             broken.clear()
             record = self._parsed(line)
             if isinstance(record, dict):
@@ -87,13 +87,17 @@ class RecordFile:
                 yield record
                 continue
             if record is not None and not (isinstance(record, list) and any(isinstance(one, dict) for one in record)):
-                broken.append(Ledger(read=1, left_out=Counter({NOT_JSON: 1})))
+                lost = Ledger(read=1)
+                lost.leave_unreadable(NOT_JSON, fault=f"line {number}: a value, not an object")
+                broken.append(lost)
                 continue
             lost = Ledger()
             for one in objects_in(self._text(line), lost):
                 self.ledger.take()
                 lost.take(-1)
                 yield whole_characters(one)
+            if lost.first_fault:
+                lost.first_fault = f"line {number}: {lost.first_fault.partition(': ')[2]}"
             broken.append(lost)
         for lost in broken:
             self.ledger.add(lost)

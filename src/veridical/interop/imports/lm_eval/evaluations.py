@@ -134,7 +134,8 @@ def _answers(task: LoggedTask, records: RecordFile, results: ResultsFile | None)
             )
         yield from reader.answers(chain([first], stream))
         task.lacks.extend(reader.notes)
-        task.ledger.left_out.update(reader.skipped)
+        for reason, n in reader.skipped.items():
+            task.ledger.leave_unreadable(reason, n)
     task.ledger.add(records.ledger)
     task.lacks.extend(
         f"{count:,} {'record was' if count == 1 else 'records were'} {note}" for note, count in records.notes.items()

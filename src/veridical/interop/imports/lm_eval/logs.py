@@ -247,7 +247,7 @@ class _Held(RecordFile):
             if isinstance(record, dict):
                 yield record
             else:
-                self.ledger.leave(NOT_JSON)
+                self.ledger.leave_unreadable(NOT_JSON)
 
 
 def _named(files: Sequence[Path], results: ResultsFile | None, strange: list[LeftOut]) -> dict[str, RecordFile]:
