@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from tests.interop.sampled import write_samples
+from tests.interop.sampled import write_results, write_samples
 from tests.interop.test_denominators import helm, sample, task_of
 from tests.interop.test_ledger import RECORDS
 from tests.interop.test_lighteval_and_eee import record, write
@@ -82,3 +82,15 @@ def test_it_is_so_in_every_format(tmp_path):
             import_logs(harness, path, tmp_path / f"run-{harness}")
         assert str(path) in str(caught.value)
         assert where in str(caught.value)
+
+
+def test_a_task_that_is_mostly_unreadable_is_left_out_by_name_and_the_others_are_judged(tmp_path):
+    write_samples(tmp_path / "logs", RECORDS, task="one")
+    path = write_samples(tmp_path / "logs", RECORDS, task="two")
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([lines[0], *map(DAMAGE["comma at the end"], lines[1:])]))
+    write_results(tmp_path / "logs", {"one": {"acc,none": 11 / 24}, "two": {"acc,none": 11 / 24}})
+    done = import_logs("lm-eval", tmp_path / "logs", tmp_path / "run")
+    assert [task.suite for task in done.imported[0][2].tasks] == ["one"]
+    (said,) = [one for one in done.study.judgement.notices if "task two is left out" in one]
+    assert "23 of 24 records cannot be read" in said

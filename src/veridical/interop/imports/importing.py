@@ -220,7 +220,14 @@ def _tasks(
             for answer in answers:
                 writer.add(answer)
                 step()
-        task.ledger.check_readable(f"{model.where}, task {task.name}")
+        try:
+            task.ledger.check_readable(f"{model.where}, task {task.name}")
+        except UserError as error:
+            if len(model.tasks) == 1 or writer.has_written:
+                raise
+            model.left_out.append(LeftOut(what=f"task {task.name}", reason=str(error)))
+            progress.say(f"{task.name} is left out: {error}")
+            continue
         found = writer.finish()
         if found is not None:
             wanted.append(metric)

@@ -95,6 +95,11 @@ class TaskWriter:
         ):
             self._settle()
 
+    @property
+    def has_written(self) -> bool:
+        """Whether some of the task's answers are in the run's folder already."""
+        return self.records > len(self._rows)
+
     def _settle(self) -> None:
         """Decide from the first answers which readings are of choices and which of grades, and place the answers."""
         self._of = ReadingKinds.of(self._waiting, self.metric)
