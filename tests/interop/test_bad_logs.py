@@ -390,7 +390,7 @@ def test_records_of_a_results_document_that_are_not_objects_are_counted(tmp_path
 
 def test_samples_of_an_archive_that_are_damaged_are_left_out_and_counted(tmp_path):
     members = {"header.json": json.dumps(inspect_log([]))}
-    members |= {f"samples/{n}_epoch_1.json": json.dumps(sample(n)) for n in range(4)}
+    members |= {f"samples/{n}_epoch_1.json": json.dumps(sample(n)) for n in range(7)}
     members["samples/1_epoch_1.json"] = members["samples/1_epoch_1.json"][:20]
     members["samples/2_epoch_1.json"] = "[]"
     path = archive(tmp_path / "log.eval", members)
@@ -400,7 +400,7 @@ def test_samples_of_an_archive_that_are_damaged_are_left_out_and_counted(tmp_pat
     data[place + 30 + len("samples/3_epoch_1.json") + 4] ^= 0xFF
     path.write_bytes(data)
     task = task_of(path, tmp_path / "run", "inspect")
-    assert (task.records, dict(task.skipped)) == (1, {DAMAGED: 3})
+    assert (task.records, dict(task.skipped)) == (4, {DAMAGED: 3})
 
 
 def test_an_archive_without_one_sample_that_can_be_read_is_reported_in_one_line(tmp_path):
