@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from pathlib import Path
 
 import pytest
@@ -216,3 +217,66 @@ def test_a_label_that_reads_as_missing_is_a_label_where_it_is_a_right_answer(tmp
     found = accuracy(tmp_path / "run")
     assert (found["bound_low"], found["bound_high"]) == (10 / 12, 1.0)
     assert found["value"] == 10 / 12
+
+
+# What is not a file of predictions
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1" * 5000, "line 1: no table: a header with tabs, commas or semicolons is needed, or one JSON object a line"),
+        ("true", "line 1: no table"),
+        ("[" * 50_000, "no JSON object with an answer is in it"),
+        ("[" * 50_000 + "]" * 50_000, "no JSON object with an answer is in it"),
+        ('{"a":' * 50_000, "nested too deeply"),
+        ("[1, 2, 3]", "3 of 3 records cannot be read"),
+        ("[]", "no JSON object with an answer is in it"),
+        ("{}", "no JSON object with an answer is in it"),
+        ("gold,prediction", "no rows; write one for each answer"),
+    ],
+)
+def test_a_file_without_a_row_is_answered_with_what_it_lacks(tmp_path, text, words) -> None:
+    (tmp_path / "a.jsonl").write_text(text + "\n")
+    with pytest.raises(UserError) as caught:
+        import_logs("predictions", tmp_path / "a.jsonl", tmp_path / "run")
+    assert str(tmp_path / "a.jsonl") in str(caught.value)
+    assert words in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_what_is_no_file_is_called_what_it_is(tmp_path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for path, words in (
+        (tmp_path / "pipe", "a named pipe, not a file"),
+        (Path("/dev/zero"), "a device, not a file"),
+        (tmp_path / "folder", "a folder, not a file"),
+        (tmp_path / "none.csv", "no such file"),
+    ):
+        with pytest.raises(UserError, match=words):
+            import_logs("predictions", path, tmp_path / "run")
+
+
+# Which texts are an option
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (["1,A,a", "2,A,A", "3,B,b", "4,B,A"], "2 predictions are read as options in other upper and lower case"),
+        (["1,yes,1", "2,yes,yes", "3,no,yes", "4,no,0"], "2 predictions are read as options by their place"),
+        (["1,A,a", "2,A,A", "3,B,b", "4,B,A"], "'a' as 'A' (1), 'b' as 'B' (1)"),
+    ],
+)
+def test_what_is_an_option_but_for_its_case_or_by_its_place_is_said(tmp_path, rows, words) -> None:
+    """3 of 4 are right if they are taken for the options."""
+    done = import_logs("predictions", table(tmp_path / "a.csv", "id,gold,prediction", *rows), tmp_path / "run")
+    assert accuracy(tmp_path / "run")["value"] == 3 / 4
+    assert any(words in notice for notice in done.study.judgement.notices)
+
+
+def test_nothing_is_said_of_texts_that_are_the_options(tmp_path) -> None:
+    done = import_logs("predictions", yes_no(tmp_path / "a.csv"), tmp_path / "run")
+    assert not any("are read as options" in notice for notice in done.study.judgement.notices)

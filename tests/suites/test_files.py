@@ -221,7 +221,7 @@ def test_a_value_that_cannot_be_asked_is_named_with_its_place(tmp_path: Path, li
 
 
 def test_a_whole_pair_of_surrogates_is_a_character(tmp_path: Path) -> None:
-    path = written(tmp_path, HEADER, json.dumps({**BOILED, "fields": {"premise": "\U0001f600"}}))
+    path = written(tmp_path, HEADER, json.dumps({**BOILED, "fields": {"premise": "\U0001f600", "hypothesis": "x"}}))
     assert "\\ud83d" in path.read_text()
     assert read_suite(path).items[0].fields["premise"] == "\U0001f600"
 

@@ -88,3 +88,30 @@ def test_factors_keep_their_types(tmp_path: Path) -> None:
 def test_what_stands_in_a_file_is_not_repeated_whole(value, tmp_path: Path) -> None:
     for line in (item(name=value, factors=5), item(gold=[str(value)]), {**BOILED, str(value): 1}):
         assert len(fault(written(tmp_path, HEADER, line, SANG))) <= LONGEST
+
+
+# Templates are tried when a file is read
+
+
+@pytest.mark.parametrize(
+    ("user", "line", "words"),
+    [
+        ("{{ premis }}", 2, "prompt 'ask', user part: there is no field 'premis', did you mean 'premise'?"),
+        ("{% if premise %}{{ labls }}{% endif %}", 2, "there is no field 'labls', did you mean 'labels'?"),
+        ("{{ premise[0] }}{{ 1 / (hypothesis|length - 9) }}", 3, "division by zero"),
+        ("{{ extra }}", 3, "there is no field 'extra'"),
+    ],
+)
+def test_a_template_that_cannot_be_rendered_is_refused_with_file_and_line(user, line, words, tmp_path: Path) -> None:
+    """`Uma sang.` has nine letters; only the first item has a field `extra`."""
+    first = item(fields={**BOILED["fields"], "extra": "x"})
+    said = fault(written(tmp_path, prompt(user=user), first, SANG))
+    assert said.startswith(f"line {line}: ")
+    assert words in said
+
+
+@pytest.mark.parametrize(
+    "user", ["{{ extra if extra is defined }}ask", "{% if extra is defined %}{{ extra }}{% endif %}ask"]
+)
+def test_a_field_that_a_template_asks_for_first_may_be_absent(user, tmp_path: Path) -> None:
+    assert len(read_suite(written(tmp_path, prompt(user=user), BOILED, SANG)).items) == 2

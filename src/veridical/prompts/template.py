@@ -133,6 +133,11 @@ class Prompt(BaseModel):
                 raise ValueError(f"template {part!r} of prompt {self.name!r}: {_reason(error)}") from error
         return self
 
+    @property
+    def computes(self) -> bool:
+        """Whether a template does more than put fields in places, so that it may fail for one item and not another."""
+        return any(_compiled(getattr(self, part))[1] for part in ("system", "user", "assistant"))
+
     def render(self, fields: Mapping[str, str], labels: Sequence[str]) -> Context:
         """The context for an item that shows `fields`, naming the labels in the order given.
 

@@ -24,6 +24,7 @@ from veridical.files.json_text import JSONContentError, kind, parse_json, place
 from veridical.files.text_file import read_text
 from veridical.files.writing import replace
 from veridical.items import Choice, Frozen, Grouping, Item, Member, Name, Suite
+from veridical.suites.template_check import template_fault
 from veridical.unicode_text import composed
 
 Noun = TypeVar("Noun", bound=BaseModel)
@@ -94,10 +95,14 @@ def read_suite(path: Path) -> Suite:
         "groupings": tuple(_grouping(name, found) for name, found in members.items()),
     }
     try:
-        return Suite.model_validate(parts)
+        suite = Suite.model_validate(parts)
     except ValidationError as error:
         fault = first_fault(Suite, error)
         header.where.fail(str(fault), place(fault.path), error)
+    if (failing := template_fault(suite)) is not None:
+        item, reason = failing
+        items[item.id][1].fail(reason)
+    return suite
 
 
 def write_suite(suite: Suite, path: Path) -> None:

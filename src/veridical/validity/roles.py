@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -89,15 +90,15 @@ def read_roles(path: Path) -> Roles:
     rule = _text(path, "duplicates", document.get("duplicates")) or "refuse"
     if rule not in DUPLICATES:
         raise unknown(f"rule for duplicates in {path}:", rule, DUPLICATES)
-    axes = dict(_mapping(path, document, "axes"))
+    axes = _axes(path, document, "axes")
     benchmarks = document.get("benchmarks") or ()
     if isinstance(benchmarks, dict):
-        axes |= {name: axis for name, axis in _mapping(path, document, "benchmarks").items() if axis}
+        axes |= {name: axis for name, axis in _axes(path, document, "benchmarks").items() if axis}
     return Roles(
         **{name: _text(path, name, document.get(name)) for name in ("model", "family", "size", "benchmark", "value")},
         benchmarks=_names(path, "benchmarks", benchmarks),
         controls=_names(path, "controls", document.get("controls") or ()),
-        outcomes=_mapping(path, document, "outcomes"),
+        outcomes=_axes(path, document, "outcomes"),
         axes=axes,
         variants=_mapping(path, document, "variants"),
         items={name: _count(path, name, count) for name, count in _mapping(path, document, "items").items()},
@@ -134,6 +135,21 @@ def _mapping(path: Path, document: Mapping[str, Any], key: str) -> dict[str, str
     if key == "outcomes":
         return dict.fromkeys(_names(path, key, given), "")
     raise UserError(f"{path}: {key} must map names to values, and is {given!r}")
+
+
+def _axes(path: Path, document: Mapping[str, Any], key: str) -> dict[str, str]:
+    """`{name: axis}`. Raises UserError for an axis that is a number or a truth value: no axis is called so."""
+    found = _mapping(path, document, key)
+    for name, axis in found.items():
+        if _VALUE.fullmatch(axis):
+            raise UserError(
+                f"{path}: {key} of {name!r} must be the name of an axis, or nothing, and is {axis[:40]!r}; numbers of "
+                "items go under items"
+            )
+    return found
+
+
+_VALUE = re.compile(r"[-+]?(\d[\d_,.]*|\.\d+)([eE][-+]?\d+)?%?|true|false|yes|no|null|nan", re.IGNORECASE)
 
 
 def _count(path: Path, name: str, text: str) -> int:

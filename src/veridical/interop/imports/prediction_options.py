@@ -78,6 +78,17 @@ def place_of(text: str, labels: Sequence[str]) -> int | None:
     return None
 
 
+def how_read(text: str, labels: Sequence[str]) -> str:
+    """In which way a text that is not one of the options, letter for letter, is read as one; "" where it is one."""
+    text, known = normal(text), [normal(label) for label in labels]
+    if text in known:
+        return ""
+    return OTHER_CASE if text.casefold() in [one.casefold() for one in known] else BY_PLACE
+
+
+OTHER_CASE, BY_PLACE = "in other upper and lower case", "by their place"
+
+
 def normal(text: str) -> str:
     """A text as it is compared: NFC, without spaces around it, and 1.0 as 1, which programs make of a whole number."""
     text = unicodedata.normalize("NFC", text).strip()

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from veridical.errors import UserError
 from veridical.files.ledger import reasons
 from veridical.files.tables import TableRow, open_table
 from veridical.interop.imports.records import RecordFile
@@ -34,6 +35,11 @@ def read_rows(path: Path) -> PredictionRows:
         return PredictionRows(list(table.rows()), table.columns)
     rows = [TableRow(number, _cells(record)) for number, record in enumerate(records, 1)]
     records.ledger.check_readable(str(path))
+    if not any(row.values for row in rows):
+        raise UserError(
+            f"{path}: no JSON object with an answer is in it; write one a line (or an array of them), or a table with "
+            "a header"
+        )
     lost = records.ledger.left_out
     n, of = lost.total(), records.ledger.read
     left_out = [LeftOut(what=f"{n:,} of {of:,} records of {path}", reason=reasons(lost), n=n)] if lost else []

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from veridical.errors import UserError
+from veridical.files.sources import check_source
 from veridical.files.tables import TableRow
 from veridical.interop.imports.answer import Answer, letters
 from veridical.interop.imports.logged import LoggedModel, LoggedTask
 from veridical.interop.imports.prediction_columns import PredictionColumns, found_columns
-from veridical.interop.imports.prediction_options import Options, golds_of, normal, options_of, place_of
+from veridical.interop.imports.prediction_options import Options, golds_of, how_read, normal, options_of, place_of
 from veridical.interop.imports.prediction_rows import read_rows
 from veridical.interop.imports.prediction_scores import MISSING, PredictionScores
 from veridical.interop.imports.records import source_of
@@ -34,8 +35,7 @@ _TRUE, _FALSE = ("1", "1.0", "true", "yes", "correct", "right"), ("0", "0.0", "f
 def read_predictions(path: Path, given: PredictionColumns | None = None) -> list[LoggedModel]:
     """The models of a table of predictions. Raises UserError where columns cannot be identified, or a cell is at
     fault."""
-    if not path.is_file():
-        raise UserError(f"{path}: no such file; predictions are one .csv, .tsv or .jsonl file")
+    check_source(path)
     found = read_rows(path)
     rows = found.rows
     known = list(dict.fromkeys((*found.columns, *(name for row in rows for name in row.values))))
@@ -74,6 +74,7 @@ def _task(path: Path, name: str, rows: Sequence[TableRow], columns: PredictionCo
     task.lacks.append(f"read by these columns: {', '.join(used)}")
     if columns.prediction and not options.labels and not options.per_row and not columns.correct:
         task.lacks.append("gold answers hardly recur, so an answer is right where it is the gold text (exact match)")
+    task.notices.extend(_read_loosely(rows, columns, options))
     if options.labels and not columns.scores:
         said = (_said(row, columns.prediction, options.labels) for row in rows)
         strange = Counter(text for text in said if text and place_of(text, options.labels) is None)
@@ -84,6 +85,21 @@ def _task(path: Path, name: str, rows: Sequence[TableRow], columns: PredictionCo
                 f"{shown}; --labels A,B,… names the labels"
             )
     return task
+
+
+def _read_loosely(rows: Sequence[TableRow], columns: PredictionColumns, options: Options) -> Iterator[str]:
+    """Lines on cells that are an option only where upper and lower case, or its place, is taken for it."""
+    ways: dict[tuple[str, str], Counter[str]] = {}
+    for row in rows:
+        labels = options.of(row)
+        golds = [("right answers", gold) for gold in golds_of(row, columns.gold)]
+        said = [("predictions", _said(row, columns.prediction, labels))] if columns.prediction else []
+        for what, text in (*golds, *said):
+            if text and labels and (place := place_of(text, labels)) is not None and (way := how_read(text, labels)):
+                ways.setdefault((what, way), Counter())[f"{text[:40]!r} as {labels[place][:40]!r}"] += 1
+    for (what, way), found in ways.items():
+        shown = ", ".join(f"{pair} ({count:,})" for pair, count in found.most_common(4))
+        yield f"{found.total():,} {what} are read as options {way}: {shown}; --labels A,B,… names the labels"
 
 
 def _used(columns: PredictionColumns) -> Iterator[tuple[str, str]]:
