@@ -261,7 +261,7 @@ def test_marks_of_a_missing_score_are_named_and_taken_as_such_on_demand(tmp_path
     assert any("exact_match is -1 in 4 places" in notice for _, _, o in done.imported for notice in o.notices)
     done = import_logs("lm-eval", path, tmp_path / "again", missing=[-1.0])
     third = round(1 / 3, 6)
-    assert accuracies(done) == {"as-logged": (third, third, round(2 / 3, 6), {"ok": 8, "unparsed": 4})}
+    assert accuracies(done) == {"as-logged": (third, third, round(2 / 3, 6), {"ok": 8, "non_finite": 4})}
     assert any("taken as missing scores" in notice for notice in done.study.judgement.notices)
 
 

@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from veridical.errors import UserError
 from veridical.files.tables import TableRow
@@ -14,6 +15,8 @@ from veridical.interop.imports.answer import number
 
 MISSING = ("", "nan", "none", "null", "na", "n/a")
 """What a cell holds that holds nothing, in lower case."""
+MOSTLY = 0.8
+"""Share of rows that must be probabilities where some have other numbers. Our choice."""
 _TINY = 5e-324
 
 
@@ -38,17 +41,19 @@ class PredictionScores:
                 "with --score-columns"
             )
 
-    @property
+    @cached_property
     def are_probabilities(self) -> bool:
-        """Whether the scores of every row are probabilities that sum to 1."""
-        return bool(self._known) and all(
-            min(own) >= 0 and max(own) <= 1 and abs(sum(own) - 1) < 0.01 for own in self._known
-        )
+        """Whether scores are probabilities that sum to 1: those of every row but a few that have a number outside
+        [0, 1], which stands for a missing one."""
+        inside = [own for own in self._known if _is_inside(own)]
+        return len(inside) >= MOSTLY * len(self._known) > 0 and all(abs(sum(own) - 1) < 0.01 for own in inside)
 
     def of(self, row: TableRow, options: int) -> list[float]:
         """A score for each option, the logarithms of probabilities; NaN for every one where the row has not as many."""
         found = self._read(row) or []
         if len(found) != options:
+            return [math.nan] * options
+        if self.are_probabilities and all(map(math.isfinite, found)) and not _is_inside(found):
             return [math.nan] * options
         if self.are_probabilities and all(map(math.isfinite, found)):
             return [math.log(max(score, _TINY)) for score in found]
@@ -58,6 +63,10 @@ class PredictionScores:
         """What must be known of the scores."""
         if self.are_probabilities:
             yield "scores are probabilities that sum to 1: their logarithms are kept, and label mass says nothing"
+            if outside := Counter(score for own in self._known for score in own if not 0 <= score <= 1):
+                rows = sum(not _is_inside(own) for own in self._known)
+                shown = ", ".join(f"{score:.10g} ({n:,})" for score, n in outside.most_common(4))
+                yield f"{rows:,} rows have scores that are no probabilities and count as not answered: {shown}"
         elif any(score > 0 for own in self._known for score in own):
             yield "scores above 0 are not log-likelihoods: the highest is the answer, and there is no label mass"
         if self._odd:
@@ -86,6 +95,10 @@ class PredictionScores:
         for one in cells:
             if one.strip().lower() not in MISSING and number(one) is None:
                 yield one.strip()
+
+
+def _is_inside(own: Sequence[float]) -> bool:
+    return min(own) >= 0 and max(own) <= 1
 
 
 def list_of(text: str) -> list[str] | None:

@@ -107,10 +107,11 @@ def read_scores(path: Path, missing: Collection[float] = ()) -> FoundScores:
 
 
 def _suspected(scores: Sequence[Score]) -> Iterator[str]:
-    """What looks like a mark of a missing score: -1 too, where no other score is below 0."""
+    """What looks like a mark of a missing score: -1, -9 and -100 too, where no other score is below 0."""
     found = Counter(score.score for score in scores if score.score in SUSPECTS)
     if any(score.score < 0 and score.score not in SUSPECTS for score in scores):
-        found.pop(-1.0, None)
+        for value in (-1.0, -9.0, -100.0):
+            found.pop(value, None)
     for value, n in found.most_common(6):
         yield (
             f"{n:,} score{'' if n == 1 else 's'} of {value:.10g}, which often stands for a score that is missing: "

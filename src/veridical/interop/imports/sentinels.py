@@ -10,11 +10,14 @@ from veridical.errors import UserError
 from veridical.interop.imports.answer import Answer, number
 from veridical.status import Status
 
+FLOAT_MAX, DOUBLE_MAX = 3.4028234663852886e38, 1.7976931348623157e308
+_EITHER_SIGN = (99.0, 999.0, 9999.0, 99999.0, 999999.0, 9999999.0, 1e6, 1e9, 1e10, 1e20, 1e30, 2147483647.0)
+_BELOW = (-1.0, -9.0, -100.0, -1e4, -1e5, -1e8, -1e12, -2147483648.0)
 SUSPECTS = frozenset(
-    sign * value
-    for sign in (1.0, -1.0)
-    for value in (99.0, 999.0, 9999.0, 99999.0, 999999.0, 9999999.0, 1e6, 1e9, 1e10, 1e20, 1e30, 2147483647.0)
-) | {-1.0, -2147483648.0}
+    (*(sign * value for value in (*_EITHER_SIGN, FLOAT_MAX, DOUBLE_MAX) for sign in (1.0, -1.0)), *_BELOW)
+)
+SUSPECT_LIKELIHOODS = SUSPECTS - {-1.0, -9.0, -100.0}
+"""Those that stand for a missing log-likelihood: the others may be one."""
 MISSING = "the log has {value:g} for a score, which --missing takes as none"
 
 
@@ -32,6 +35,7 @@ class Sentinels:
 
     def clean(self, answer: Answer) -> None:
         """Count what looks like a mark in an answer; take what is one as missing."""
+        mark: float | None = None
         for metric, value in answer.metrics.items():
             found = number(value)
             if found is None:
@@ -40,10 +44,16 @@ class Sentinels:
                 self.taken[found] += 1
                 answer.metrics = {**answer.metrics, metric: None}
                 answer.recomputed.pop(metric, None)
+                mark = found
             elif found in SUSPECTS:
                 self._seen.setdefault(metric, Counter())[found] += 1
             elif found < 0:
                 self._negative[metric] += 1
+        graded = any(number(value) is not None for value in answer.metrics.values())
+        if mark is not None and not graded and not answer.scores and answer.status is Status.OK:
+            # An answer without a grade is none, also where a letter of it could be read.
+            answer.status, answer.label, answer.detail = Status.NON_FINITE, None, MISSING.format(value=mark)
+            answer.recomputed = {}
         marks = [score for score in answer.scores if score in self.missing]
         if marks:
             self.taken[marks[0]] += 1
@@ -52,14 +62,15 @@ class Sentinels:
             if answer.status is Status.OK:
                 answer.status, answer.detail = Status.NON_FINITE, MISSING.format(value=marks[0])
         for score in answer.scores:
-            if score in SUSPECTS and score != -1.0:
+            if score in SUSPECT_LIKELIHOODS:
                 self._seen.setdefault("the log-likelihoods", Counter())[score] += 1
 
     def notices(self) -> Iterator[str]:
         """Lines on what looks like a mark, and on what was taken as one."""
         for what, counts in self._seen.items():
             if self._negative[what]:
-                counts.pop(-1.0, None)
+                for small in (-1.0, -9.0):
+                    counts.pop(small, None)
             for value, n in counts.most_common(4):
                 yield (
                     f"{what} {'are' if what.startswith('the ') else 'is'} {value:.10g} in {n:,} places, which often "
