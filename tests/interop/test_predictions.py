@@ -280,3 +280,32 @@ def test_what_is_an_option_but_for_its_case_or_by_its_place_is_said(tmp_path, ro
 def test_nothing_is_said_of_texts_that_are_the_options(tmp_path) -> None:
     done = import_logs("predictions", yes_no(tmp_path / "a.csv"), tmp_path / "run")
     assert not any("are read as options" in notice for notice in done.study.judgement.notices)
+
+
+@pytest.mark.parametrize(("label", "written"), [("null", "null"), ("nan", "nan"), ("NaN", "nan"), ("None", "NONE")])
+@pytest.mark.parametrize("named_by", ["labels", "choices", "scores"])
+def test_a_label_that_is_named_is_a_right_answer_whatever_it_is_called(tmp_path, label, written, named_by) -> None:
+    """Golds: hate, LABEL, LABEL; answers: hate, LABEL, hate, so that 2 of 3 are right."""
+    columns = {
+        "labels": ("id,gold,prediction", PredictionColumns(labels=("hate", label))),
+        "choices": ("id,gold,prediction,choices", PredictionColumns()),
+        "scores": (f"id,gold,score_hate,score_{label}", PredictionColumns(scores=("score_hate", f"score_{label}"))),
+    }
+    header, given = columns[named_by]
+    rows = []
+    for number, (gold, said) in enumerate([("hate", "hate"), (written, written), (written, "hate")]):
+        end = {"labels": said, "choices": f"{said},hate|{label}", "scores": "-1,-2" if said == "hate" else "-2,-1"}
+        rows.append(f"{number},{gold},{end[named_by]}")
+    import_logs("predictions", table(tmp_path / "a.csv", header, *rows), tmp_path / "run", columns=given)
+    found = accuracy(tmp_path / "run")
+    assert (found["value"], found["n_items"]) == (pytest.approx(2 / 3), 3)
+
+
+def test_a_right_answer_that_is_read_as_none_is_said_with_the_remedy(tmp_path) -> None:
+    path = table(tmp_path / "a.csv", "id,gold,prediction", "1,null,hate", "2,hate,hate", "3,love,love", "4,,hate")
+    done = import_logs("predictions", path, tmp_path / "run", columns=PredictionColumns(labels=("hate", "love")))
+    reasons = {reason: n for task in done.study.runs[0].manifest.imported.tasks for reason, n in task.skipped.items()}
+    assert reasons == {
+        "a row without a right answer ('null' is read as none; --labels names labels)": 1,
+        "a row without a right answer": 1,
+    }

@@ -17,6 +17,8 @@ MOST_LABELS = 26
 """Golds that are more than this, or that hardly recur, are answers to open questions. Our choice."""
 USUAL = 0.8
 """Share of golds above which those that occur most are the names of the scores, and the others odd. Our choice."""
+NO_ANSWER = ("nan", "null")
+"""What programs write for a right answer that is not there, in lower case."""
 _WHOLE = re.compile(r"-?[0-9]+\.0")
 
 
@@ -95,8 +97,9 @@ def normal(text: str) -> str:
     return text[:-2] if _WHOLE.fullmatch(text) else text
 
 
-def golds_of(row: TableRow, column: str) -> list[str]:
-    """The right answers of a row: one, or several in a JSON list."""
+def golds_of(row: TableRow, column: str, labels: Sequence[str] = ()) -> list[str]:
+    """The right answers of a row: one, or several in a JSON list. `null` and `nan` are none, unless a label is so
+    called."""
     text = row.values.get(column, "").strip() if column else ""
     if text.startswith("["):
         try:
@@ -104,4 +107,5 @@ def golds_of(row: TableRow, column: str) -> list[str]:
         except ValueError:
             return [normal(text)]
         return [normal(one if isinstance(one, str) else json.dumps(one)) for one in found]
-    return [normal(text)] if text and text.lower() not in ("nan", "null") else []
+    named = normal(text).casefold() in (normal(label).casefold() for label in labels)
+    return [normal(text)] if text and (named or text.lower() not in NO_ANSWER) else []

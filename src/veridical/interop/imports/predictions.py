@@ -122,7 +122,8 @@ def _answers(
     unread: Counter[str] = Counter()
     for row in rows:
         task.ledger.take()
-        golds = golds_of(row, columns.gold)
+        labels = options.of(row)
+        golds = golds_of(row, columns.gold, labels)
         document = _cell(row, columns.id) or str(row.line)
         answer = Answer(
             document=document,
@@ -132,7 +133,8 @@ def _answers(
             factors={},
         )
         if not golds and not answer.metrics:
-            task.ledger.leave(NO_GOLD)
+            written = row.values.get(columns.gold, "").strip()
+            task.ledger.leave(f"{NO_GOLD} ({written!r} is read as none; --labels names labels)" if written else NO_GOLD)
             continue
         if columns.correct and answer.metrics[columns.correct] is None:
             unread[row.values.get(columns.correct, "").strip()[:40] or "empty"] += 1
@@ -141,7 +143,6 @@ def _answers(
         answer.repeat = seen[document, *golds]
         seen[document, *golds] += 1
         golds_by_id.setdefault(document, set()).add(tuple(golds))
-        labels = options.of(row)
         if columns.prediction:
             answer.text = _said(row, columns.prediction, labels or golds)
         if labels and golds:
@@ -203,7 +204,9 @@ def _places(golds: Sequence[str], labels: Sequence[str]) -> list[int]:
 def _check_golds(rows: Sequence[TableRow], columns: PredictionColumns, options: Options, source: str) -> None:
     """Raise UserError where most right answers are none of the options: other options are meant."""
     said = [
-        (row, golds, labels) for row in rows if (golds := golds_of(row, columns.gold)) and (labels := options.of(row))
+        (row, golds, labels)
+        for row in rows
+        if (labels := options.of(row)) and (golds := golds_of(row, columns.gold, labels))
     ]
     odd = [(row.line, golds[0], labels) for row, golds, labels in said if not _places(golds, labels)]
     if 2 * len(odd) > len(said):
@@ -243,7 +246,8 @@ def _choose(
 def _said(row: TableRow, column: str, known: Sequence[str]) -> str:
     """A prediction. What is one of the options (`NA`, `none`) does not mark a missing answer."""
     text = row.values.get(column, "").strip()
-    return text if text and normal(text) in map(normal, known) else _cell(row, column)
+    named = normal(text).casefold() in (normal(one).casefold() for one in known)
+    return text if text and named else _cell(row, column)
 
 
 def _cell(row: TableRow, column: str) -> str:
