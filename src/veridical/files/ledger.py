@@ -80,3 +80,12 @@ def reasons(left_out: Mapping[str, int] | Iterable[tuple[str, int]]) -> str:
     """Counts by reason as text, the most frequent first: `4 not valid JSON; 2 without a right answer`."""
     counts = left_out.items() if isinstance(left_out, Mapping) else left_out
     return "; ".join(f"{n:,} {reason}" for reason, n in sorted(counts, key=lambda pair: -pair[1]))
+
+
+def account(ledger: Ledger, read_as: str, used_as: str) -> str:
+    """What became of the records, in a line: `24 rows read = 18 rated + 6 left out (6 without a rating)`."""
+    counted = f"{ledger.read:,} {read_as}"
+    if ledger.used == ledger.read:
+        return f"{counted}, all {used_as}"
+    lost = ledger.left_out.total()
+    return f"{counted} = {ledger.used:,} {used_as} + {lost:,} left out ({reasons(ledger.left_out)})"

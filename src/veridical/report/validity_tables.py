@@ -36,6 +36,8 @@ def _parts(record: Validity) -> Iterator[RenderableType]:
             f"{record.draws:,} draws, seed {record.seed}"
         )
     )
+    if record.account:
+        yield Text(printable(f"{record.account}."))
     for note in record.quality:
         yield Text(printable(f"data, {note.kind}: {note.message}"))
     if record.verdicts:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from veridical.files.ledger import account
 from veridical.review.estimates import Estimate, Estimator, QuestionRatings, units_of
 from veridical.review.key import find_key, read_key
 from veridical.review.krippendorff import MISSING
@@ -92,7 +93,8 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class ReviewAgreement:
-    """All of it. `absent` are raters whose sheets were made and none is given."""
+    """All of it. `absent` are raters whose sheets were made and none is given; `account` says what became of the rows
+    of the sheets."""
 
     suite: str
     version: str
@@ -103,6 +105,7 @@ class ReviewAgreement:
     overall: Overall | None
     questions: tuple[QuestionAgreement, ...]
     disagreements: tuple[Disagreement, ...]
+    account: str = ""
 
 
 def agreement(
@@ -132,7 +135,17 @@ def measured(ratings: Ratings, draws: int = 10_000, seed: int = 0) -> ReviewAgre
         overall=_overall(columns, estimator),
         questions=tuple(_question(column, ratings.raters, estimator) for column in columns),
         disagreements=tuple(found for column in columns for found in _disagreements(column, ratings)),
+        account=_account(ratings),
     )
+
+
+def _account(ratings: Ratings) -> str:
+    """What became of the rows of the sheets, and how many that were handed out to these raters are in none."""
+    said = account(ratings.rows, "rows in the sheets", "rated")
+    handed_out = sum(rater in ratings.raters for rater, _ in ratings.key.ids.values())
+    if absent := handed_out - ratings.rows.read:
+        said += f"; {absent:,} more handed out to these raters {'is' if absent == 1 else 'are'} not there"
+    return said
 
 
 def _overall(columns: Sequence[QuestionRatings], estimator: Estimator) -> Overall | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 from typing import NoReturn
@@ -19,6 +19,7 @@ from veridical.errors import UserError
 from veridical.files.binary_file import read_bytes
 from veridical.files.csv_text import plain_cell
 from veridical.files.encodings import decode_text
+from veridical.files.ledger import Ledger
 from veridical.review.key import NAME, ReviewKey
 from veridical.review.krippendorff import MISSING
 from veridical.review.questions import Question
@@ -62,6 +63,8 @@ class Ratings:
     raters: tuple[int, ...]
     codes: Mapping[str, Ints]
     comments: Mapping[tuple[int, int], str]
+    rows: Ledger = field(default_factory=Ledger)
+    """The rows of the sheets: those with a rating are used."""
 
 
 def sheet_files(paths: Sequence[Path]) -> list[Path]:
@@ -92,8 +95,10 @@ def read_ratings(files: Sequence[Path], key: ReviewKey) -> Ratings:
     raters = set()
     codes = {question.name: np.full((len(key.items), key.raters), MISSING, np.int64) for question in key.questions}
     comments: dict[tuple[int, int], str] = {}
+    rows = Ledger()
     for file in files:
         for row in read_sheet(file, key.questions):
+            rows.take()
             if row.id not in key.ids:
                 row.line.fail(f"unknown id {row.id!r}: it is on no sheet of this {NAME}; is it another review's sheet?")
             if row.id in seen:
@@ -108,15 +113,20 @@ def read_ratings(files: Sequence[Path], key: ReviewKey) -> Ratings:
                 if question.name in row.ratings:
                     value = row.ratings[question.name]
                     codes[question.name][position, rater - 1] = question.values.index(value)
+            if not row.ratings:
+                rows.leave("without a rating")
             if row.comment:
                 comments[position, rater] = row.comment
     if not any((coded != MISSING).any() for coded in codes.values()):
         raise UserError(
             f"no rating in {', '.join(map(str, files))}: every cell is empty; give sheets that are filled in"
         )
+    rated = np.stack([coded != MISSING for coded in codes.values()]).any(axis=0)
+    rows.use(int(np.count_nonzero(rated)))
+    rows.check(", ".join(map(str, files)))
     present = sorted(raters)
     columns = np.array(present) - 1
-    return Ratings(key, tuple(present), {name: coded[:, columns] for name, coded in codes.items()}, comments)
+    return Ratings(key, tuple(present), {name: coded[:, columns] for name, coded in codes.items()}, comments, rows)
 
 
 def read_sheet(path: Path, questions: Sequence[Question]) -> Iterator[RatedRow]:

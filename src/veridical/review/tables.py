@@ -28,6 +28,8 @@ def _parts(agreement: ReviewAgreement) -> Iterator[RenderableType]:
             f"rated by {_names(agreement.raters)}{absent}"
         )
     )
+    if agreement.account:
+        yield Text(f"{agreement.account}.")
     yield Text(f"Value and its {CONFIDENCE:.0%} interval; over pairs of raters where it is about agreement.")
     yield _table("", _agreement_rows(agreement), agreement)
     yield from (_rater_table(question) for question in agreement.questions)

@@ -116,6 +116,7 @@ def analyse(
             )
         ),
         quality=(*notes, *quality(table)),
+        account=table.account,
         correlations=tuple(pairs),
         rankings=tuple(ranked),
         agreements=tuple(ranks_agree),

@@ -73,6 +73,7 @@ def wide(raw: Raw, roles: Roles) -> Raw:
         frame=pl.DataFrame([pl.Series(shape.model, list(rows), pl.String()), *facts, *turned]),
         numbers=tuple(numbers[name] for name in rows),
         cells={at: raw.number(found[0]) for at, found in cells.items()},
+        merged=sum(len(found) - 1 for found in repeats.values()),
         notes=(*raw.notes, *_notes(varying, models, repeats, names, roles)),
     )
 

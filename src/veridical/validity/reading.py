@@ -25,7 +25,8 @@ class Raw:
 
     `unit` is what the file counts in (`line`, `row`), `numbers` the number of each row of the frame (from 1 where there
     are none). `cells` are the numbers of cells that stand in rows of their own, by row of the frame and column: those
-    of a long table. `notes` say what was left out or decided while it was read.
+    of a long table. `notes` say what was left out or decided while it was read; `merged` counts further scores of
+    a model on a benchmark.
     """
 
     source: str
@@ -34,6 +35,7 @@ class Raw:
     numbers: tuple[int, ...] = ()
     cells: Mapping[tuple[int, str], int] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
+    merged: int = 0
 
     def number(self, row: int, column: str = "") -> int:
         """The number in the file of a row of the frame, or of its cell in a column."""

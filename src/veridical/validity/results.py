@@ -219,7 +219,10 @@ class Disattenuated(Frozen):
 
 
 class Validity(Frozen):
-    """Everything. `lead` says what stands in front: with fewer than 8 families, leaving each out in turn."""
+    """Everything. `lead` says what stands in front: with fewer than 8 families, leaving each out in turn.
+
+    `account` says what became of the rows that were read: `12 rows read = 10 models + 2 left out (…)`.
+    """
 
     model_config = ConfigDict(**Frozen.model_config, populate_by_name=True, serialize_by_alias=True)
 
@@ -236,6 +239,7 @@ class Validity(Frozen):
     seed: int
     verdicts: tuple[str, ...]
     quality: tuple[Note, ...]
+    account: str = ""
     correlations: tuple[Correlation, ...]
     rankings: tuple[Ranking, ...]
     agreements: tuple[RankAgreement, ...]

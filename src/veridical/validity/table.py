@@ -20,7 +20,7 @@ class ScoreTable:
 
     `families` is empty where the table has none; then nothing that needs a family or an outcome can be asked.
     `dropped` names models of which an identical second row was left out; `taken` the columns that are benchmarks
-    because nobody named any; `notes` say what was decided while the table was read.
+    because nobody named any; `notes` say what was decided while the table was read, `account` what became of its rows.
     """
 
     source: str
@@ -33,6 +33,7 @@ class ScoreTable:
     dropped: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
+    account: str = ""
 
     def column(self, name: str) -> Floats:
         """Scores of one column, shape (models,)."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from veridical.errors import UserError
 from veridical.stats.units import Floats
+from veridical.validity.accounts import account_of_rows, account_of_scores
 from veridical.validity.cells import is_missing, is_no_size, number_in, numbers, plain, sizes, texts
 from veridical.validity.composites import Composite, composites
 from veridical.validity.long_table import wide
@@ -52,7 +53,8 @@ def table_of(raw: Raw, roles: Roles) -> ScoreTable:
     table = ScoreTable(raw.source, models, families, size, roles.columns, scores, roles, taken=taken, notes=notes)
     table = without_repeats(table, raw)
     check_table(table)
-    return _without_composites(table, raw)
+    table = _without_composites(table, raw)
+    return replace(table, account=account_of_scores(table, raw) if raw.cells else account_of_rows(table, models))
 
 
 def _cells_without_score(raw: Raw, roles: Roles) -> Iterator[Note]:

@@ -193,13 +193,13 @@ def golds(name: str, path: Path) -> dict[int, list[tuple[str, ...]]]:
     """The right continuations of every row that is asked, by its number, after the ledger was seen to add up."""
     rows = asked_rows(TASKS[name], Copy(file=path))
     asked, _, ledger = asked_and_left_out(TASKS[name], rows)
-    assert ledger.asked + sum(ledger.left_out.values()) == len(rows)
+    assert ledger.used + ledger.left_out.total() == ledger.read == len(rows)
     found: dict[int, list[tuple[str, ...]]] = {}
     for one in asked:
         draft = one.draft
         right = tuple(option.continuation for option in draft.choices if option.label in draft.gold)
         found.setdefault(one.row.number, []).append(right)
-    assert len(found) >= ledger.asked
+    assert len(found) >= ledger.used
     return found
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pydantic import ValidationError
 
 from veridical.files.decoding import in_words
+from veridical.files.ledger import Ledger
 from veridical.items import Choice, Factor, Grouping, Item, Member, Suite, canonical_text, text_digest
 from veridical.prompts.template import Prompt
 from veridical.suites.commonsense.row import Row, RowError
@@ -53,22 +54,16 @@ class Built:
     notes: tuple[str, ...] = field(default=())
 
 
-@dataclass(frozen=True, slots=True)
-class RowCounts:
-    """Where the published rows went. `asked` counts those that are asked whole; `left_out` the others by reason, one
-    of which a part is at fault (a perturbation of several) by the reason of its first part at fault."""
-
-    asked: int
-    left_out: Mapping[str, int]
-
-
 def asked_items(task: Task, rows: Sequence[Row]) -> list[Asked]:
     """The rows that a task asks, as drafts of items. Raises UserError as `asked_and_left_out` does."""
     return asked_and_left_out(task, rows)[0]
 
 
-def asked_and_left_out(task: Task, rows: Sequence[Row]) -> tuple[list[Asked], tuple[str, ...], RowCounts]:
-    """The rows that a task asks, as drafts of items, lines that say how many rows are left out and why, and the count.
+def asked_and_left_out(task: Task, rows: Sequence[Row]) -> tuple[list[Asked], tuple[str, ...], Ledger]:
+    """The rows that a task asks, as drafts of items, what to say of those left out, and the ledger.
+
+    In the ledger a row of which a part is at fault (a perturbation of several) is left out by the reason of its first
+    part at fault.
 
     Left out are what the definition sets aside, and rows that lack something or are wrong where these are few
     (`MOST_LACKING`, `MOST_AT_FAULT`). Raises UserError, naming file, line and field, where they are more.
@@ -78,6 +73,7 @@ def asked_and_left_out(task: Task, rows: Sequence[Row]) -> tuple[list[Asked], tu
     faults: list[RowError] = []
     faulty: Counter[str] = Counter()
     prepared = task.prepare(rows)
+    ledger = Ledger(read=len(prepared))
     for published in prepared:
         try:
             if reason := task.aside(published):
@@ -97,6 +93,8 @@ def asked_and_left_out(task: Task, rows: Sequence[Row]) -> tuple[list[Asked], tu
                 faults.append(error)
         if len(faults) > n_faults:
             faulty[faults[n_faults].reason] += 1
+        else:
+            ledger.use()
     tried = len(found) + len(faults)
     for lacking, most in ((False, MOST_AT_FAULT), (True, MOST_LACKING)):
         some = [error for error in faults if error.lacking is lacking]
@@ -104,12 +102,14 @@ def asked_and_left_out(task: Task, rows: Sequence[Row]) -> tuple[list[Asked], tu
             raise some[0]
     kinds = Counter(error.reason for error in faults)
     first = f"; the first: {faults[0]}" if faults else ""
+    for reason, n in (reasons + faulty).items():
+        ledger.leave(reason, n)
+    ledger.check(rows[0].source if rows else task.name)
     notes = (
         *_left_out(task, len(rows), "are left aside", reasons),
         *(f"{line}{first}" for line in _left_out(task, tried, "cannot be asked", kinds)),
     )
-    left_out = reasons + faulty
-    return found, notes, RowCounts(len(prepared) - left_out.total(), left_out)
+    return found, notes, ledger
 
 
 def _left_out(task: Task, n_rows: int, why: str, reasons: Counter[str]) -> tuple[str, ...]:
