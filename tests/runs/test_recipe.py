@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -125,6 +127,23 @@ def test_the_four_studies_ask_what_the_papers_asked() -> None:
         ({"models": [{"nmae": "smollm2"}]}, "unknown key 'nmae' in models[1]: did you mean 'name'?"),
         ({"models": [{"name": "smollm2", "billions": "1e300"}]}, "models[1].billions: a number of at most 1000000.0"),
         ({"models": [{"name": "smollm2", "billions": -1}]}, "models[1].billions: a number above 0 is needed"),
+        (
+            {"steps": [{"readout": {"suite": "evidence", "against": "generated"}}]},
+            "steps[1].readout: unknown mode to set a readout against: 'generated': did you mean 'generate'?",
+        ),
+        (
+            {"steps": [{"readout": {"suite": "imperfective-quads", "fit_on": "imperfectiv"}}]},
+            "steps[1].readout: fit_on: no file is there, and unknown suite 'imperfectiv': did you mean 'imperfective'?",
+        ),
+        (
+            {"steps": [{"readout": {"suite": "evidence", "fit_on": "evidence"}}]},
+            "steps[1].readout: fit_on: a readout is fitted on another suite",
+        ),
+        ({"steps": [{"readout": {"suite": "evidence", "twin": "perhaps"}}]}, "steps[1].readout.twin: true or false"),
+        (
+            {"steps": [{"readout": {"suite": "evidence", "max_new_tokens": 0}}]},
+            "steps[1].readout.max_new_tokens: ",
+        ),
         ({"steps": [{}]}, "steps[1]: a step is one of ask, readout, vary, validity"),
         (
             {"steps": [{"ask": {"suites": ["evidence"]}, "readout": {"suite": "evidence"}}]},
@@ -293,6 +312,33 @@ def test_a_trial_of_few_sets_leaves_out_what_needs_more(tmp_path: Path) -> None:
     study = follow(recipe_of(steps=steps), tmp_path / "s", Given([ToyModel()], limit=2), expected)
     assert expected.lines[-1].startswith("--limit 2: the readout of imperfective is left out: 2 sets are too few for 5")
     assert {record.answerer for record in study.records if record.suite == "imperfective"} >= {"model"}
+
+
+@pytest.mark.parametrize("limit", [None, 2])
+def test_a_readout_step_has_the_options_of_the_command(
+    limit: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: dict[str, Any] = {}
+
+    def readout(suite: str, **options: Any) -> Any:
+        given.update(options, suite=suite)
+        return SimpleNamespace(failed=0)
+
+    monkeypatch.setattr("veridical.studies.readout.readout", readout)
+    own = {"fit_on": "imperfective", "against": "generate", "max_new_tokens": 7, "twin": True}
+    recipe = recipe_of(steps=[{"readout": {"suite": "imperfective-quads", **own}}])
+    expected = Told()
+    with suppress(UserError):  # nothing was asked, so there is no study to open
+        follow(recipe, tmp_path / "s", Given([ToyModel()], limit=limit), expected)
+    assert {name: given[name] for name in own} == own
+    assert given["limit"] is None  # fitted on another suite, it is read out whole
+    assert ("--limit: imperfective-quads is read out whole" in expected.lines) == (limit is not None)
+
+
+def test_a_readout_step_without_options_is_fitted_as_its_suite_says() -> None:
+    step = recipe_of(steps=[{"readout": {"suite": "imperfective"}}]).steps[0].readout
+    assert step is not None
+    assert (step.fit_on, step.against, step.twin, step.read_out_whole) == ("", "loglikelihood", False, False)
 
 
 def test_the_evidence_recipe_runs(language_model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

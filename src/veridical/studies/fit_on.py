@@ -1,4 +1,4 @@
-"""Which suite readouts are fitted on, and how it is asked."""
+"""Which suite readouts are fitted on and how it is asked, and the modes of answers that they are set against."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from veridical.suites.registry import load
 
 FITTED_ON = {"evidence": "evidence-development"}
 """Suites that have another one to fit on; every other suite is cross-fitted in folds of whole sets."""
+
+READOUT_MODES = ("loglikelihood", "generate")
+"""Modes of the answers that a readout can be set against; the first is the default."""
 
 
 def fitted_on(given: str | Suite, asked: Suite, fit_on: str | Path | Suite | None, prompt: str) -> Suite | None:

@@ -206,11 +206,10 @@ class _Follower:
     def _readout(self, wanted: ReadoutStep, models: Sequence[str | LanguageModel]) -> int:
         from veridical.readouts.crossfit import check_folds
         from veridical.readouts.rows import Rows
-        from veridical.studies.fit_on import FITTED_ON
         from veridical.studies.readout import readout
         from veridical.suites.registry import Data, benchmarks, read
 
-        whole = wanted.suite in FITTED_ON
+        whole = wanted.read_out_whole
         if whole and self.given.limit is not None:
             self.progress.say(f"--limit: {wanted.suite} is read out whole")
         data = Data(self.given.data if wanted.data else None)
@@ -228,6 +227,10 @@ class _Follower:
                 wanted.suite if data == Data() else suite,
                 prompt=wanted.prompt,
                 layer=wanted.layer,
+                fit_on=wanted.fit_on or None,
+                against=wanted.against,  # type: ignore[arg-type]  # checked where the recipe is read
+                max_new_tokens=wanted.max_new_tokens,
+                twin=wanted.twin,
                 draws=wanted.draws,
                 category_draws=wanted.category_draws,
                 control_draws=wanted.control_draws,

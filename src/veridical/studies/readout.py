@@ -24,7 +24,7 @@ from veridical.runs.load import Run
 from veridical.runs.plan import fitting_prompts
 from veridical.runs.readouts import add_representation, read_cosines, write_cosines, write_readout
 from veridical.studies.features import RunSource
-from veridical.studies.fit_on import fitted_on
+from veridical.studies.fit_on import READOUT_MODES, fitted_on
 from veridical.studies.loading import Loading, spelled
 from veridical.studies.run import MAX_NEW_TOKENS, run
 from veridical.studies.study import Study, default_out
@@ -175,8 +175,8 @@ def _with_twins(
 
 def _prompt(suite: Suite, given: str | None, against: str) -> str:
     """The prompt whose states are read: one without reasoning, and for answers that are written one that asks."""
-    if against not in ("loglikelihood", "generate"):
-        raise unknown("mode to set a readout against:", against, ("loglikelihood", "generate"))
+    if against not in READOUT_MODES:
+        raise unknown("mode to set a readout against:", against, READOUT_MODES)
     fitting = fitting_prompts(suite, "loglikelihood")
     if against == "generate":
         written = fitting_prompts(suite, "generate")

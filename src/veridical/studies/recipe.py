@@ -17,6 +17,7 @@ from veridical.items import Frozen, Name
 from veridical.models import DTYPES
 from veridical.prompts.template_arguments import parse_template_arguments
 from veridical.runs.plan import MODES
+from veridical.studies.fit_on import FITTED_ON, READOUT_MODES
 
 SCHEMA = "veridical.recipe/1"
 ENDINGS = (".yaml", ".yml")
@@ -104,15 +105,35 @@ class AskStep(Frozen):
 
 
 class ReadoutStep(Frozen):
-    """A linear readout of hidden states: one call of `readout`."""
+    """A linear readout of hidden states: one call of `readout`.
+
+    `fit_on` is a built-in suite, or the path of a suite file as `--fit-on` takes it.
+    """
 
     suite: Name
     prompt: Annotated[str | None, NOTHING] = None
+    fit_on: str = ""
+    against: str = READOUT_MODES[0]
+    max_new_tokens: Whole = Field(default=512, ge=1, le=1_000_000)
+    twin: Truth = False
     layer: Whole = Field(default=-2, ge=-1000, le=1000)
     draws: Whole | None = Field(default=None, ge=1, le=1_000_000)
     category_draws: Whole | None = Field(default=None, ge=1, le=1_000_000)
     control_draws: Whole = Field(default=100, ge=1, le=1_000_000)
     data: Truth = False
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.against not in READOUT_MODES:
+            raise ValueError(str(unknown("mode to set a readout against:", self.against, READOUT_MODES)))
+        if self.fit_on == self.suite:
+            raise ValueError("fit_on: a readout is fitted on another suite than the one that is asked")
+        return self
+
+    @property
+    def read_out_whole(self) -> bool:
+        """Whether every set is read out whatever `--limit` says, since the readout is fitted on another suite."""
+        return bool(self.fit_on) or self.suite in FITTED_ON
 
 
 class VaryStep(Frozen):

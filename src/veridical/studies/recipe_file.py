@@ -98,9 +98,11 @@ def _unknown_names(recipe: Recipe) -> Iterator[tuple[str, str]]:
                     elif data and not _reads_file(name):
                         yield f"{place}.ask", f"data: suite {name!r} reads no file of yours"
                 yield from ((f"{place}.ask", message) for message in _unknown_prompts(suites, prompts or ()))
-            case ReadoutStep(suite=name, prompt=prompt, data=data):
+            case ReadoutStep(suite=name, prompt=prompt, data=data, fit_on=fit_on):
                 if name not in known:
                     yield f"{place}.readout", _unknown("suite", name, known)
+                elif fit_on and fit_on not in known and not Path(fit_on).is_file():
+                    yield f"{place}.readout", f"fit_on: no file is there, and {_unknown('suite', fit_on, known)}"
                 elif data and not _reads_file(name):
                     yield f"{place}.readout", f"data: suite {name!r} reads no file of yours"
                 given = () if prompt is None else (prompt,)
