@@ -78,6 +78,15 @@ def test_the_gain_is_that_of_the_text_that_loses_most(tagger: SpacyTagger, tmp_p
     assert judged(["cat"], judge, tagger, tmp_path, VariationSettings(max_drop=2)) == [("cat", -1.5)]
 
 
+def test_what_one_model_doubts_the_other_must_find_likely(tagger: SpacyTagger, tmp_path: Path) -> None:
+    # P(r) = .3 for all: lowered by a fall of 1 it is .110, by one of .5 it is .182, and a rise raises nothing.
+    judge = PlantedJudge({"cat": -11.0, "horse": -10.5, "bird": -8.0})
+    kept = judged(["cat", "horse", "bird"], judge, tagger, tmp_path, VariationSettings(min_joint=0.12))
+    assert kept == [("horse", -0.5), ("bird", 2.0)]
+    assert judged(["bird"], judge, tagger, tmp_path, VariationSettings(min_joint=0.31)) == []
+    assert judged(["cat"], judge, tagger, tmp_path, VariationSettings(min_joint=0)) == [("cat", -1.0)]
+
+
 def test_what_the_judge_cannot_read_is_dropped(tagger: SpacyTagger, tmp_path: Path) -> None:
     judge = PlantedJudge({"cat": -9.0, "horse": -9.0}, unread="horse")
     assert judged(["cat", "horse"], judge, tagger, tmp_path) == [("cat", 1.0)]
@@ -99,7 +108,7 @@ def test_each_text_is_read_once_in_one_call(tagger: SpacyTagger, tmp_path: Path)
 def test_the_judge_stands_in_the_counts(tagger: SpacyTagger, tmp_path: Path) -> None:
     judged(["cat"], PlantedJudge({}), tagger, tmp_path, VariationSettings(max_drop=1.5))
     document = json.loads(stages_path(tmp_path / "o.jsonl").read_text())
-    assert document["judge"] == {"name": "planted judge", "fingerprint": "1", "max_drop": 1.5}
+    assert document["judge"] == {"name": "planted judge", "fingerprint": "1", "max_drop": 1.5, "min_joint": 0.004}
 
 
 def test_without_a_judge_nothing_is_said_of_one(tagger: SpacyTagger, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from veridical.cli.options import DeviceMapOption
-from veridical.variation.settings import MAX_DROP
+from veridical.variation.settings import MAX_DROP, MIN_JOINT
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -72,6 +72,16 @@ def command(
             "--max-drop", metavar="NATS", help="How much a text's log-likelihood may fall under --judge, natural log."
         ),
     ] = MAX_DROP,
+    min_joint: Annotated[
+        float,
+        typer.Option(
+            "--min-joint",
+            metavar="P",
+            min=0,
+            max=1,
+            help="With --judge, P(r) times the factor by which the likelihood falls must reach P.",
+        ),
+    ] = MIN_JOINT,
     max_variants: Annotated[
         int,
         typer.Option(
@@ -128,7 +138,7 @@ def command(
         raise UserError(f"--proposer {repeated[0]} is given twice; name each once")
     if not math.isfinite(min_ratio):
         raise UserError(f"--min-ratio {min_ratio}: a finite number is needed")
-    for option, value in (("--min-probability", min_probability), ("--max-drop", max_drop)):
+    for option, value in (("--min-probability", min_probability), ("--max-drop", max_drop), ("--min-joint", min_joint)):
         if not math.isfinite(value):
             raise UserError(f"{option} {value}: a finite number is needed")
     if tag not in TAG_EQUALITIES:
@@ -138,6 +148,7 @@ def command(
         min_probability=min_probability,
         min_ratio=min_ratio,
         max_drop=max_drop,
+        min_joint=min_joint,
         tag=tag,
         max_variants=max_variants,
         seed=seed,

@@ -275,7 +275,8 @@ class _Run:
 def _judge_record(run: _Run) -> dict[str, object] | None:
     if run.judge is None:
         return None
-    return {"name": run.judge.name, "fingerprint": run.judge.fingerprint, "max_drop": run.settings.max_drop}
+    bounds = {"max_drop": run.settings.max_drop, "min_joint": run.settings.min_joint}
+    return {"name": run.judge.name, "fingerprint": run.judge.fingerprint, **bounds}
 
 
 def _write_stages(varied: Varied, run: _Run, limit: int | None) -> None:
@@ -289,7 +290,7 @@ def _write_stages(varied: Varied, run: _Run, limit: int | None) -> None:
         "judge": _judge_record(run),
         "tagger": run.tagger.name,
         "same_tag": run.settings.tag,
-        "settings": {name: value for name, value in settings.items() if name not in ("tag", "max_drop")},
+        "settings": {name: value for name, value in settings.items() if name not in ("tag", "max_drop", "min_joint")},
         "seeds": varied.seeds,
         "seeds_with_variants": varied.seeds_with_variants,
         "variants": varied.variants,

@@ -136,7 +136,8 @@ def with_gains(seed: Seed, variants: Sequence[Variant], totals: Mapping[str, flo
 def judged(
     seeds: Sequence[Seed], found: Sequence[Sequence[Variant]], judge: Judge, settings: VariationSettings, stages: Stages
 ) -> list[list[Variant]]:
-    """The variants of every seed that lose no more than `settings.max_drop`, each with its gain.
+    """The variants of every seed that lose no more than `settings.max_drop` and that proposer and judge together find
+    likely enough (`settings.min_joint`), each with its gain.
 
     Of a seed with very many, those that the proposer likes best are read: reading is what costs.
     """
@@ -145,7 +146,7 @@ def judged(
     texts = (text for seed, own in zip(seeds, read, strict=True) if own for text in seed.texts)
     filled = (text for own in read for variant in own for item in variant.items for text in item.fields.values())
     totals = judge.log_likelihoods(list(dict.fromkeys([*texts, *filled])))
-    return [
+    bounded = [
         stages.sift(
             f"log-likelihood falls by {settings.max_drop:g} at most ({judge.name})",
             "replacements",
@@ -155,10 +156,13 @@ def judged(
         )
         for seed, own in zip(seeds, read, strict=True)
     ]
+    least = round(math.log(settings.min_joint), DIGITS) if settings.min_joint > 0 else -math.inf
+    name = f"P(r), lowered as the likelihood falls, >= {settings.min_joint:g}"
+    return [stages.sift(name, "replacements", own, lambda variant: variant.rank >= least) for own in bounded]
 
 
 def _likeliest(variants: Sequence[Variant], most: int, stages: Stages) -> list[Variant]:
-    """At most so many, by P(r) / P(o) where it is least."""
-    best = sorted(variants, key=lambda v: (-round(v.pair.log_odds, DIGITS), str(v)))[:most]
+    """At most so many, by P(r) where it is least."""
+    best = sorted(variants, key=lambda v: (-round(math.log(v.pair.probability), DIGITS), str(v)))[:most]
     kept = set(map(str, best))
     return stages.sift(f"the likeliest {most} a seed are read", "replacements", variants, lambda v: str(v) in kept)

@@ -81,6 +81,11 @@ class WordPair:
         worst = self.worst
         return math.log(worst.replacement / worst.original) if worst.original else math.inf
 
+    @property
+    def probability(self) -> float:
+        """P(r) at the occurrence where it is least."""
+        return min(odds.replacement for odds in self.odds)
+
     def __str__(self) -> str:
         return f"{self.target} > {self.replacement}"
 
@@ -96,13 +101,13 @@ class Variant:
 
     @property
     def rank(self) -> float:
-        """Log of the odds ratio under the model, proposer or judge, that likes it less; 0 without a judge.
+        """Log of P(r), lowered by what the judge's log-likelihood falls; 0 without a judge.
 
-        Not their sum: that a proposer likes it much says little, since it sees a gap alone (AUC of .43 for fluency as
-        read, where the judge's has .82: docs/variation.md).
+        A rise counts for nothing: a frequent word that does not fit has one as well (docs/variation.md has how far
+        each of these agrees with readers).
         """
         # Rounded: sums in another order differ in later digits, and would turn near ties.
-        return 0.0 if self.gain is None else round(min(self.pair.log_odds, self.gain), 2)
+        return 0.0 if self.gain is None else round(math.log(self.pair.probability) + min(self.gain, 0.0), 2)
 
     @property
     def target(self) -> Target:
