@@ -116,3 +116,24 @@ def test_terminal_has_a_line_an_answering_with_its_match(
     assert "withheld" in majority
     assert "1 seed has no variants" in "\n".join(lines)
     assert any("word class" in line for line in lines)
+
+
+def test_what_was_not_answered_is_hatched_from_bound_to_bound() -> None:
+    names = [f"{seed}.{i}" for seed, planted in TABLE.items() for i in range(planted.n)]
+    suite, answers = make(SEEDS, word_class={name: "noun" if name in NOUNS else "verb" for name in names})
+    measures = judge(suite, frame(suite, answers | {"s0.0": None}, model="careful"), draws=50)
+    drawn = charts(presentation_of("merge"), Results.of(measures, "small"), {})
+    # One of the five nouns: its seed could be right on it or not, and so could the share of nouns.
+    (noun,) = [row for row in rows(drawn["word-classes"], "bounds") if row["word_class"] == "noun"][:1]
+    assert noun["bound_low"] == pytest.approx(noun["value"])
+    assert noun["bound_high"] - noun["bound_low"] == pytest.approx(1 / 5)
+    whole = [row for row in rows(drawn["consistency"], "bounds") if row["ct"] == 1 and row["line"].startswith("SV")]
+    assert whole[0]["bound_high"] >= whole[0]["value"] == pytest.approx(whole[0]["bound_low"])
+    for spec in drawn.values():
+        alt.Chart.from_dict(spec)
+        assert "Hatched: where the point could lie" in " ".join(spec["title"]["subtitle"])
+
+
+def test_where_all_was_answered_nothing_is_hatched(specs: dict[str, Any]) -> None:
+    for spec in specs.values():
+        assert "Hatched" not in " ".join(spec["title"]["subtitle"])

@@ -54,6 +54,8 @@ def test_with_a_judge_both_models_rank_a_words_variants() -> None:
         variant("dog", "noun", "horse", ratio=1.5, gain=0.5),
     ]
     # P(r) is .02, .04 and .015; lowered by what the likelihood falls it is .0181, .0020 and, since it rises, .015.
-    assert [found.rank for found in judged] == pytest.approx([math.log(0.0181), math.log(0.002), math.log(0.015)], abs=0.01)
+    assert [found.rank for found in judged] == pytest.approx(
+        [math.log(0.0181), math.log(0.002), math.log(0.015)], abs=0.01
+    )
     assert [found.replacement for found in draw(judged, 1, 0, ["a"])] == ["cat"]
     assert [found.replacement for found in draw(judged, 2, 0, ["a"])] == ["cat", "horse"]

@@ -20,9 +20,9 @@ class VariationSettings:
 
     `top` candidates are asked for at each occurrence. `tag` says which tags the two words share: the fine one (NN, NNS,
     VBD, ...), which keeps the inflection, or the word class alone (`coarse`). Where a judge reads the sentences, the
-    log-likelihood of none (natural log, summed over its tokens) may fall by more than `max_drop`, and P(r) times the factor by which the likelihood falls must
-    reach `min_joint`: what the one model finds doubtful the other must find likely. `seed` draws the
-    variants of a seed that has more than `max_variants`.
+    log-likelihood of none (natural log, summed over its tokens) may fall by more than `max_drop`, and P(r) times the
+    factor by which the likelihood falls must reach `min_joint`: what the one model finds doubtful the other must find
+    likely. `seed` draws the variants of a seed that has more than `max_variants`.
     """
 
     top: int = 100

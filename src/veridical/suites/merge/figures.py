@@ -7,10 +7,20 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 
 from veridical.judge.measure import Measure
-from veridical.report.drawing import AXIS, DASHES, PALETTE, SHAPES, DataRow, chart, inline
+from veridical.report.drawing import (
+    AXIS,
+    DASHES,
+    NOT_OK_BOUNDS,
+    PALETTE,
+    SHAPES,
+    DataRow,
+    chart,
+    inline,
+    not_ok_bars,
+)
 from veridical.report.presentation import Figure, Specification
 from veridical.report.results import AnsweringKey, Results
-from veridical.report.texts import estimate
+from veridical.report.texts import bounds, estimate
 from veridical.suites.merge.terminal import factor_values
 from veridical.wording import number, spaced
 
@@ -41,6 +51,7 @@ def consistency_chart(results: Results, _: Mapping[str, int] | None = None) -> S
         alt.Tooltip("line:N", title="line"),
         alt.Tooltip("ct:Q", title="CT", format=".2f"),
         alt.Tooltip("shown:N", title="value"),
+        alt.Tooltip("bounds:N", title=NOT_OK_BOUNDS),
         alt.Tooltip("n:Q", title="seeds"),
     ]
     band, line = alt.Chart(inline(curves)).mark_area(opacity=0.12), alt.Chart(inline(lines)).mark_line(strokeWidth=2)
@@ -50,7 +61,11 @@ def consistency_chart(results: Results, _: Mapping[str, int] | None = None) -> S
         line.encode(x=x, y=y, color=colour, strokeDash=dash, detail="series:N"),
         points.encode(x=x, y=y, color=colour, tooltip=tooltip),
     ]
-    subtitle = "Share of seeds with at least the share CT of their variants right, with intervals."
+    bars, bars_text = not_ok_bars(curves)
+    if bars is not None:
+        bar_y = alt.Y("bound_low:Q", title="share of seeds")
+        layers.insert(0, bars.encode(x=x, y=bar_y, y2="bound_high:Q", color=colour, tooltip=tooltip))
+    subtitle = f"Share of seeds with at least the share CT of their variants right, with intervals.{bars_text}"
     if matches := [row for answering in results.answers for row in _match(results, answering)]:
         marks = alt.Chart(inline(matches)).encode(x=x, y=y, color=colour, tooltip=tooltip)
         layers += [
@@ -99,6 +114,9 @@ def _point(series: str, line: str, ct: float, measure: Measure) -> DataRow:
         "low": measure.value if measure.low is None else measure.low,
         "high": measure.value if measure.high is None else measure.high,
         "shown": estimate(measure),
+        "bound_low": measure.bound_low,
+        "bound_high": measure.bound_high,
+        "bounds": bounds(measure) or "–",
         "n": measure.n_sets,
     }
 
@@ -123,6 +141,7 @@ def _match(results: Results, answering: AnsweringKey) -> list[DataRow]:
             "lowest": start,
             "value": seeds.value,
             "shown": estimate(highest),
+            "bounds": "–",
             "n": highest.n_sets,
         }
     ]
@@ -165,6 +184,7 @@ def word_class_chart(results: Results, _: Mapping[str, int] | None = None) -> Sp
         alt.Tooltip("series:N", title="answered by"),
         alt.Tooltip("word_class:N", title="replaced word"),
         alt.Tooltip("shown:N", title="value"),
+        alt.Tooltip("bounds:N", title=NOT_OK_BOUNDS),
         alt.Tooltip("n:Q", title="seeds"),
     ]
     base = alt.Chart(inline(rows)).encode(y=y, yOffset=offset, tooltip=tooltip)
@@ -172,8 +192,13 @@ def word_class_chart(results: Results, _: Mapping[str, int] | None = None) -> Sp
         base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title), x2="high:Q", color=colour),
         base.mark_point(filled=True, size=95, opacity=1).encode(x=x, color=colour, shape=shape),
     ]
+    bars, bars_text = not_ok_bars(rows)
+    if bars is not None:
+        bar_x = alt.X("bound_low:Q", title=title)
+        layers.insert(0, bars.encode(y=y, yOffset=offset, x=bar_x, x2="bound_high:Q", color=colour, tooltip=tooltip))
     height = max(160, len(classes) * (24 + 14 * len(names)))
-    return chart("Variants by the word that was replaced", "Share of variants right, with intervals.", layers, height)
+    subtitle = f"Share of variants right, with intervals.{bars_text}"
+    return chart("Variants by the word that was replaced", subtitle, layers, height)
 
 
 def proposer_chart(results: Results, _: Mapping[str, int] | None = None) -> Specification | None:
@@ -199,6 +224,7 @@ def proposer_chart(results: Results, _: Mapping[str, int] | None = None) -> Spec
         alt.Tooltip("series:N", title="answered by"),
         alt.Tooltip("proposer:N", title="proposed by"),
         alt.Tooltip("shown:N", title="variant accuracy"),
+        alt.Tooltip("bounds:N", title=NOT_OK_BOUNDS),
         alt.Tooltip("n:Q", title="seeds"),
     ]
     base = alt.Chart(inline(rows)).encode(x=x, y=y, tooltip=tooltip)
@@ -210,6 +236,10 @@ def proposer_chart(results: Results, _: Mapping[str, int] | None = None) -> Spec
         base.mark_text().encode(text="number:N", color=ink),
     ]
     subtitle = "Share of variants right. A frame: the model proposed these variants itself, or was made from who did."
+    if unanswered := [row for row in rows if row["bounds"] != "–"]:
+        lower = alt.Chart(inline(unanswered)).encode(x=x, y=y, tooltip=tooltip)
+        layers.append(lower.mark_text(dy=12, fontSize=9).encode(text="bounds:N", color=ink))
+        subtitle += " Small: what the share could be if what was not answered (not ok) had been."
     return chart("Variants by who proposed them", subtitle, layers, max(120, 40 * len(names)))
 
 
