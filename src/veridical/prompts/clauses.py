@@ -40,7 +40,8 @@ _SUBJECT = re.compile(
     r"|there|my|our)\b"
 )
 _HEDGE = re.compile(
-    r"\b(?:seems?|appears?|looks? like|i (?:think|guess|believe|suspect)|probably|likely|would be|intuitively|first)\b"
+    r"\b(?:seems?|appears?|looks? like|i (?:think|guess|believe|suspect)|lean(?:ing)?|inclined"
+    r"|probably|likely|would be|intuitively|first)\b"
 )
 _SUPPOSED = re.compile(r"\W*(?:suppose|imagine|assume|say|let us (?:suppose|assume))\b")
 _SENTENCE_START = re.compile(r"[.!?;][\"')\]]{0,3}\s|\n[ \t]*\n|(?<![a-z,])\n|\n(?![a-z])")

@@ -45,7 +45,7 @@ SAYING = rf"(?:{_SAYS}|{_SAY}|states?)"
 """A verb of saying or thinking, as a part of a pattern."""
 _OTHER = (
     r"(?:wrong|incorrect|false|mistaken|other|opposite|first|initial|previous|prior|earlier|original|old|alternative"
-    r"|naive|obvious|tempting|apparent|seeming|intuitive|superficial|common|usual|popular|typical|rejected|worst|worse"
+    r"|official|published|reported|naive|obvious|tempting|apparent|seeming|intuitive|superficial|common|usual|popular|typical|rejected|worst|worse"
     r"|second(?:-best)?|next|expected|default|possible|potential|hypothetical|candidate|sample|example|so-called"
     r"|supposed|alleged|human|majority|bad|poor|one|another|any|each|either|neither|your|his|her|their|least \w{1,20}"
     r"|(?!hypothesis's|statement's|claim's|item's)[\w-]{1,30}'s)"
@@ -159,8 +159,8 @@ CUES: tuple[Cue, ...] = (
     Cue(
         "reserve",
         "after",
-        r"\s{0,2}[,;:—–-]{0,2}\s\(?(?:but )?(?:only )?(?:if|unless|provided|assuming|depending|or|one might|some would"
-        r"|some might|at first)\b",
+        r"(?:\.{2,6})?\s{0,2}[,;:—–-]{0,2}\s\(?(?:but )?(?:only )?(?:if|unless|provided|assuming|depending|or|one might"
+        r"|some would|some might|at first)\b",
         "The answer is <label>, if she finished.",
     ),
     Cue(

@@ -32,6 +32,9 @@ _LISTED = re.compile(
     rf"(?:(?:maybe|perhaps|possibly|even|else|also|rather|option|choice)\s){{0,2}}{_OPEN}\Z",
     re.IGNORECASE,
 )
+_NOR = re.compile(r"\bnor\s{1,3}(?:option )?\Z", re.IGNORECASE)
+_INSTEAD = re.compile(rf"{_SHUT}\s{{0,3}}[;:—–]\s", re.IGNORECASE)
+"""Between what `neither ... nor` excludes and what stands in its place."""
 _ENUMERATED = re.compile(rf"{_SHUT}[.;)]{{0,2}}[ \t]{{1,3}}{_OPEN}\Z")
 """Between letters that follow each other (`A. B. C.`), where nothing follows the last but punctuation."""
 _LIST_GOES_ON = re.compile(r"[\"')\]$}]{0,3}[ \t]*(?:[.;),]|\n|\Z)")
@@ -141,6 +144,9 @@ def _listed(text: str, mentions: Sequence[Mention]) -> set[int]:
     for place in range(1, len(mentions)):
         before, after = mentions[place - 1], mentions[place]
         if not 0 <= after.start - before.end < _CLOSE:
+            continue
+        excluded = _NOR.search(text, max(0, before.left - 16), before.left) is not None
+        if excluded and _INSTEAD.match(text, before.end, after.start):
             continue
         row = before.is_letter and after.is_letter and _LIST_GOES_ON.match(text, after.end)
         if _LISTED.match(text, before.end, after.start) or (row and _ENUMERATED.match(text, before.end, after.start)):

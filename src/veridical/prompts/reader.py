@@ -24,6 +24,9 @@ _BUT = re.compile(
     r"[^.!?\n]{0,400}?[,;.—–-]\s?(?:but|however|yet|nevertheless|nonetheless|still|though|although)\b|\.\s(?:but|however)\b",
     re.IGNORECASE,
 )
+_TURNED = re.compile(r"[\"')\]]{0,2}[,;—–-]{0,2}\s{1,3}(?:but|however|yet|though|although|except)\b", re.IGNORECASE)
+_REST_OF_SENTENCE = re.compile(r"[^.!?\n]{0,400}")
+_CONTRARY = re.compile(r"\b(?:otherwise|opposite|contrary|different(?:ly)?)\b", re.IGNORECASE)
 _TWO_WORDS = re.compile(r"[^\w\n]{1,4}\w[\w'-]*[^\w\n]{1,4}\w")
 
 
@@ -82,10 +85,24 @@ class Reader:
                 return None
             if form.rank == "opening" and _conceded(text, mention):
                 return None
+            if form.name == "i_answer" and self._turned(text, mention):
+                return None
             mark = text[mention.right :].lstrip(" \t\"')]$")[:1] if mention.right < len(text) else ""
             complete = _opening_stands(text, mention, mark) if form.rank == "opening" else mark in tuple(".!}<\n")
             return Claim(mention.label, form.name, form.rank, complete, mention.right, mark)
         return None
+
+    def _turned(self, text: str, mention: Mention) -> bool:
+        """Whether what one would say is turned: `I lean towards False, but the answer is Unknown`.
+
+        That is so where the sentence goes on with a `but` and names another label, or says that it is
+        otherwise. Doubt alone (`but I am not sure`) leaves an answer what it is.
+        """
+        turn = _TURNED.match(text, mention.right)
+        rest = _REST_OF_SENTENCE.match(text, turn.end()) if turn else None
+        if rest is None:
+            return False
+        return bool(_CONTRARY.search(rest[0])) or any(m.label != mention.label for m in self._finder.mentions(rest[0]))
 
     def _objects(self, text: str) -> tuple[list[Claim], str, str]:
         """What JSON objects claim, the text outside them, and answers in them that are not a label."""
