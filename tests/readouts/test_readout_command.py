@@ -45,7 +45,7 @@ def transferred(tmp_path_factory: pytest.TempPathFactory) -> Study:
     write_suite(fitted(), folder / "development.jsonl")
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(fitting.FITTED_ON, "primary", str(folder / "development.jsonl"))
-        return readout(judged(), model=tiny_model(), draws=19, category_draws=9, control_draws=5, out=folder / "study")
+        return readout(judged(), model=tiny_model(), draws=9, category_draws=4, control_draws=2, out=folder / "study")
 
 
 def one(records: tuple[Measure, ...], measure: str, answerer: str, **key: Any) -> Measure:
@@ -81,10 +81,10 @@ def test_a_null_gives_its_p_and_keeps_its_draws(transferred: Study) -> None:
     for measure in ("balanced_accuracy", "pair_recovery"):
         found = one(transferred.records, measure, "readout", against=None)
         draws = read_draws(own.path, stored.record)[f"readout/full/{measure}"]
-        assert len(draws) == 19
-        assert found.p == pytest.approx((1 + (draws >= found.value - 1e-9).sum()) / 20)
+        assert len(draws) == 9
+        assert found.p == pytest.approx((1 + (draws >= found.value - 1e-9).sum()) / 10)
         assert found.null is not None
-        assert "19 draws" in found.null
+        assert "9 draws" in found.null
 
 
 def test_the_readout_is_compared_with_everything_next_to_it(transferred: Study) -> None:
@@ -133,7 +133,7 @@ def test_the_same_call_gives_the_same_measures_and_asks_nothing(
     monkeypatch.setattr(model, "answer", refuse)
     monkeypatch.setattr(model, "answer_and_read", refuse)
     monkeypatch.setitem(fitting.FITTED_ON, "primary", str(transferred.path.parent / "development.jsonl"))
-    again = readout(judged(), model=model, draws=19, category_draws=9, control_draws=5, out=transferred.path)
+    again = readout(judged(), model=model, draws=9, category_draws=4, control_draws=2, out=transferred.path)
     assert again.records == transferred.records
 
 
@@ -155,30 +155,32 @@ def test_a_verdict_says_what_is_decodable(transferred: Study) -> None:
     assert expected.startswith("primary, hf/tiny, ask: ")
 
 
-def test_a_suite_without_another_to_fit_on_is_cross_fitted(tmp_path: Path) -> None:
-    study = readout(
-        toy_suite(10), model=tiny_model(), out=tmp_path / "study", draws=1, category_draws=1, control_draws=1
-    )
-    frame = study.responses.filter(mode="readout")
+@pytest.fixture(scope="module")
+def crossed(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """A suite that no other is fitted for."""
+    folder = tmp_path_factory.mktemp("crossed")
+    return readout(toy_suite(10), model=tiny_model(), out=folder / "study", draws=3, category_draws=2, control_draws=1)
+
+
+def test_a_suite_without_another_to_fit_on_is_cross_fitted(crossed: Study) -> None:
+    frame = crossed.responses.filter(mode="readout")
     assert set(zip(frame["answerer"], frame["input"], strict=True)) == {
         ("readout", "full"), ("readout", "hypothesis_only"), ("option_logits", "full"),
         ("text_words", "full"), ("text_characters", "full"),
     }  # fmt: skip
-    gaps = [record for record in study.records if record.measure == "encoded_expressed_gap"]
+    gaps = [record for record in crossed.records if record.measure == "encoded_expressed_gap"]
     assert len(gaps) == 2
 
 
-def test_a_cross_fitted_readout_and_its_restricted_inputs_have_nulls(tmp_path: Path) -> None:
-    study = readout(
-        toy_suite(10), model=tiny_model(), out=tmp_path / "study", draws=5, category_draws=3, control_draws=1
-    )
-    (stored,) = study.runs[0].readouts
+def test_a_cross_fitted_readout_and_its_restricted_inputs_have_nulls(crossed: Study) -> None:
+    (stored,) = crossed.runs[0].readouts
     draws = {(null.answerer, null.input): null.draws for null in stored.record.nulls}
     assert draws == {
-        ("readout", "full"): 5, ("readout", "hypothesis_only"): 3, ("option_logits", "full"): 3,
-        ("text_words", "full"): 3, ("text_characters", "full"): 3,
+        ("readout", "full"): 3, ("readout", "hypothesis_only"): 2, ("option_logits", "full"): 2,
+        ("text_words", "full"): 2, ("text_characters", "full"): 2,
     }  # fmt: skip
-    found = [m for m in study.records if m.answerer == "readout" and m.measure == "balanced_accuracy" and not m.against]
+    own = [m for m in crossed.records if m.answerer == "readout" and m.measure == "balanced_accuracy"]
+    found = [m for m in own if not m.against]
     assert {m.input: m.p is not None for m in found} == {"full": True, "hypothesis_only": True}
     assert "permuted within and between sets" in str(found[0].null)
 
@@ -198,14 +200,25 @@ def test_anyones_pairs_are_fitted_on_anyones_development_set(tmp_path: Path) -> 
     assert set(study.responses.filter(suite="development")["prompt"]) == {"ask"}
 
 
-def test_a_twin_with_random_weights_is_read_out_next_to_the_model(tmp_path: Path) -> None:
-    model = tiny_model()
-    study = readout(
-        toy_suite(8), model=model, twin=True, seed=3, draws=2, category_draws=2, control_draws=1, out=tmp_path / "study"
-    )
-    names = {run.name for run in study.runs}
+@pytest.fixture(scope="module")
+def twinned(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """A model and its twin, the answers that they write set against their readouts."""
+    return readout(
+        toy_suite(8), model=tiny_model(), twin=True, seed=3, against="generate", max_new_tokens=4, draws=1,
+        category_draws=1, control_draws=1, out=tmp_path_factory.mktemp("twinned") / "study",
+    )  # fmt: skip
+
+
+def test_a_twin_with_random_weights_is_read_out_next_to_the_model(twinned: Study) -> None:
+    names = {run.name for run in twinned.runs}
     assert names == {"hf/tiny", "hf/tiny (random weights)"}
-    assert all(run.readouts for run in study.runs)
+    assert all(run.readouts for run in twinned.runs)
+    (own,) = [line for line in twinned.judgement.verdicts if "hf/tiny, plainly: " in line and "readout" in line]
+    assert "readout of a twin with random weights" in own
+
+
+def test_a_twin_has_weights_of_its_own_that_follow_from_the_seed() -> None:
+    model = tiny_model()
     one, other = twin(model, 3), twin(model, 3)
     assert one.fingerprint.digest == other.fingerprint.digest
     assert one.fingerprint.digest not in (model.fingerprint.digest, twin(model, 4).fingerprint.digest)
@@ -213,20 +226,15 @@ def test_a_twin_with_random_weights_is_read_out_next_to_the_model(tmp_path: Path
     np.testing.assert_array_equal(weights[0], weights[1])
     assert not np.allclose(weights[0], weights[2])
     assert not np.allclose(weights[0], weights[3])
-    (own,) = [line for line in study.judgement.verdicts if "hf/tiny, plainly: " in line and "readout" in line]
-    assert "readout of a twin with random weights" in own
 
 
-def test_the_answers_that_a_model_writes_can_be_set_against_the_readout(tmp_path: Path) -> None:
-    study = readout(
-        toy_suite(8), model=tiny_model(), against="generate", max_new_tokens=4, draws=1, category_draws=1,
-        control_draws=1, out=tmp_path / "study",
-    )  # fmt: skip
-    (stored,) = study.runs[0].readouts
-    assert stored.record.against == "generate"
-    gaps = [m.against for m in study.records if m.measure == "encoded_expressed_gap"]
+def test_the_answers_that_a_model_writes_can_be_set_against_the_readout(twinned: Study) -> None:
+    for run_ in twinned.runs:
+        (stored,) = run_.readouts
+        assert stored.record.against == "generate"
+    gaps = [m.against for m in twinned.records if m.measure == "encoded_expressed_gap"]
     assert {"answerer": "model", "mode": "generate"} in gaps
-    assert "answers that it is set against are those of mode generate" in study.report.read_text()
+    assert "answers that it is set against are those of mode generate" in twinned.report.read_text()
 
 
 class TestBadInput:
@@ -260,14 +268,14 @@ class TestBadInput:
             readout(toy_suite(2), model=tiny_model(), out=tmp_path / "study")
 
 
-def test_prompts_that_look_alike_as_files_have_states_of_their_own(tmp_path: Path) -> None:
+def test_prompts_that_look_alike_as_files_have_states_of_their_own(crossed: Study, tmp_path: Path) -> None:
     paths = {
         StatesKey(suite, prompt, "full").part
         for suite, prompt in (("s", "a b"), ("s", "a-b"), ("证据", "p"), ("质量", "p"))
     }
     assert len(paths) == 4
-    study = readout(toy_suite(8), model=tiny_model(), draws=1, category_draws=1, out=tmp_path / "study")
-    folder = study.runs[0].path
+    folder = tmp_path / "run"
+    shutil.copytree(crossed.runs[0].path, folder)
     own = folder / StatesKey("toy", "plainly", "full").part
     own.rename(folder / StatesKey("toy", "rule", "full").part)
     with pytest.raises(UserError, match="not a part of this run"):
@@ -318,7 +326,9 @@ def test_items_that_the_model_refuses_are_left_out_and_counted(tmp_path: Path) -
     members = tuple(m.model_copy(update={"item": long.id}) if m.item == first.id else m for m in old.members)
     grouping = Grouping(name=old.name, members=members)
     changed = toy_suite(9, items=(long, *suite.items[1:]), groupings=(grouping,))
-    study = readout(changed, model=tiny_model(), draws=1, category_draws=1, out=tmp_path / "study", progress=Told())
+    study = readout(
+        changed, model=tiny_model(), draws=1, category_draws=1, control_draws=1, out=tmp_path / "study", progress=Told()
+    )
     assert any("1 of 36 items are left out" in line for line in said)
     assert long.id not in study.responses.filter(answerer="readout")["item"].to_list()
 
@@ -326,7 +336,9 @@ def test_items_that_the_model_refuses_are_left_out_and_counted(tmp_path: Path) -
 def test_a_study_with_more_items_is_read_out_whole(tmp_path: Path) -> None:
     model = tiny_model()
     run(toy_suite(10), model=model, out=tmp_path / "study", prompts="plainly", orders=1)
-    study = readout(toy_suite(10), model=model, draws=1, category_draws=1, out=tmp_path / "study", limit=16)
+    study = readout(
+        toy_suite(10), model=model, draws=1, category_draws=1, control_draws=1, out=tmp_path / "study", limit=16
+    )
     answered = study.responses.filter(answerer="readout", input="full")["item"]
     assert len(answered) == 32
 
