@@ -92,12 +92,35 @@ def test_many_distinct_clusters_are_drawn_in_blocks_with_the_same_distribution()
     assert draws.std() == pytest.approx(values.std() / np.sqrt(1900), rel=0.04)
 
 
-def test_very_many_clusters_are_rounded_to_a_grid_without_a_trace() -> None:
-    values = rng(2).exponential(size=50_000)
+@pytest.mark.parametrize("sigma", [0.0, 1.0, 3.0])
+def test_very_many_clusters_are_drawn_in_groups_without_a_trace(sigma: float) -> None:
+    """Evenly spread values, and skewed ones of which a few make most of the sum."""
+    values = rng(2).exponential(size=50_000) if not sigma else rng(2).lognormal(sigma=sigma, size=50_000)
     draws = bootstrap_distribution([Term(values, Units.of_sets(np.arange(50_000)))], rng(), 10_000)
     standard_error = values.std() / np.sqrt(50_000)
     assert draws.std() == pytest.approx(standard_error, rel=0.03)
     assert abs(draws.mean() - values.mean()) < 0.05 * standard_error
+
+
+@pytest.mark.parametrize("sizes", ["even", "one large", "pareto"])
+def test_many_clusters_of_uneven_sizes_have_the_bootstrap_of_all_of_them(sizes: str) -> None:
+    """Against a bootstrap over all 2,500 clusters that is written here, whatever their sizes."""
+    source = rng(11)
+    n = {
+        "even": np.full(2500, 8),
+        "one large": np.append(source.integers(1, 41, 2499), 6000),
+        "pareto": np.ceil(source.pareto(1.2, 2500) + 1).astype(int),
+    }[sizes]
+    shares = np.append(source.beta(2, 2, 2499), 0.5)
+    right = source.binomial(n, shares)
+    totals = np.stack([right, n], axis=1).astype(float)
+    draws = resampled(totals, lambda summed: summed[:, 0] / summed[:, 1], rng(), 10_000)
+    picks = source.integers(0, 2500, size=(10_000, 2500))
+    exact = right[picks].sum(1) / n[picks].sum(1)
+    assert draws.std() == pytest.approx(exact.std(), rel=0.04)
+    width = np.subtract(*np.quantile(exact, [0.975, 0.025]))
+    for share in (0.025, 0.5, 0.975):
+        assert np.quantile(draws, share) == pytest.approx(np.quantile(exact, share), abs=0.04 * width)
 
 
 def test_terms_over_the_same_clusters_are_paired() -> None:
