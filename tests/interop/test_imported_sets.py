@@ -77,6 +77,24 @@ def test_runs_over_different_parts_of_a_task_are_compared_on_what_both_answered(
     assert (contrasts[0].value, contrasts[0].n_items) == (0.5, 4)
 
 
+def test_a_third_run_does_not_change_how_the_first_two_compare(tmp_path):
+    """Of 6, 4 and 2 items: the first two are compared over 4, whatever the third was asked."""
+    first = imported(tmp_path, passages("rrrrrr"), "first")
+    second = imported(tmp_path, passages("rrww"), "second")
+    third = imported(tmp_path, passages("rr"), "third")
+    judgement = judged(first, second, third)
+    found = {
+        (m.model, m.against["model"]): (m.value, m.n_items)
+        for m in measured(judgement, "accuracy")
+        if m.against and "Holm" not in str(m.null)
+    }
+    assert found == {("first", "second"): (0.5, 4), ("first", "third"): (0, 2), ("second", "third"): (0, 2)}
+    said = "small: models were asked different items; every two are compared over the items that both were asked, "
+    assert f"{said}2 to 4 of 6." in judgement.verdicts
+    alike = judged(first, imported(tmp_path, passages("wwwwww"), "fourth"))
+    assert not any("asked different items" in message for message in alike.verdicts)
+
+
 def test_an_unknown_field_is_answered_with_the_nearest_of_all_suites(tmp_path):
     write_samples(tmp_path / "logs", passages("rr"), task="one")
     write_samples(tmp_path / "logs", [text_record(0, "4", 1.0)], task="two")
@@ -129,6 +147,18 @@ def test_tied_choices_are_not_an_answer_whatever_the_harness_takes(tmp_path):
     assert (metric.reported, metric.recomputed, metric.differing) == (1.0, 1.0, 0)
     (accuracy,) = measured(done.study.judgement, "accuracy", answerer="model")
     assert (accuracy.value, accuracy.bound_high, dict(accuracy.statuses)) == (0.0, 1.0, {"tied": 4})
+
+
+def test_a_tie_keeps_the_probabilities_of_its_choices(tmp_path):
+    """Eleven sets of two ties, at a third each, and one whose worse item gives gold softmax(-2; -1, -3) = .245."""
+    records = [choice_record(n, (-1.0, -1.0, -1.0), 0, passage=f"p{n // 2}") for n in range(22)]
+    records += [
+        choice_record(22, (-1.0, -2.0, -3.0), 0, passage="p11"),
+        choice_record(23, (-2.0, -1.0, -3.0), 0, passage="p11"),
+    ]
+    (worst,) = measured(judged(imported(tmp_path, records), sets="passage"), "worst_of_set", answerer="model")
+    assert worst.value == pytest.approx((11 / 3 + np.exp(-2) / np.exp([-1, -2, -3]).sum()) / 12)
+    assert worst.bound_low == worst.bound_high == worst.value
 
 
 def test_a_choice_without_text_is_not_an_answer(tmp_path):
@@ -221,7 +251,7 @@ def test_items_without_the_field_are_counted_in_words(tmp_path):
 def test_runs_without_an_item_in_common_are_said_not_to_be_compared(tmp_path):
     one, other = imported(tmp_path, passages("rrww")), imported(tmp_path, passages("rrwwrrww")[4:], "other")
     judgement = judged(one, other, sets="passage")
-    assert any("no item was asked of all models" in message for message in judgement.verdicts)
+    assert "small: no item was asked of both m and other: they are not compared." in judgement.verdicts
     assert not [m for m in judgement.records if m.against]
     both = judged(one, imported(tmp_path, passages("wwww"), "third"), sets="passage")
     assert not any("not compared" in message for message in both.verdicts)

@@ -140,6 +140,15 @@ def test_yes_and_no_are_a_share_with_what_is_claimed() -> None:
     assert found.overall is None
 
 
+def test_a_scale_of_which_only_ones_were_given_is_no_share() -> None:
+    """A Wilson interval of twelve hits of twelve, [.76, 1], would lie below the scale from 1 to 5."""
+    key = make_key([GRAMMAR], [f"item {n}" for n in range(12)], raters=1)
+    (grammar,) = measured(make_ratings(key, {"grammar": [["1"]] * 12}), draws=100).questions
+    assert grammar.mean is not None
+    assert (grammar.mean.value, grammar.mean.low, grammar.mean.high) == (1.0, None, None)
+    assert grammar.mean.interval == "bootstrap over sets: degenerate"
+
+
 def test_one_rater_has_means_and_no_agreement() -> None:
     key = make_key([GRAMMAR], ["x", "y"], raters=1)
     (grammar,) = measured(make_ratings(key, {"grammar": [["4"], ["5"]]}), draws=100).questions

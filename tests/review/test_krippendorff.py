@@ -102,14 +102,24 @@ def test_items_of_one_set_are_drawn_together() -> None:
 
 
 def test_draws_without_variation_are_counted_and_left_out() -> None:
-    # One item of six differs: a draw misses it with probability (5/6)^6 = .335.
-    ratings = np.array([[0, 0]] * 5 + [[0, 1]])
-    interval = alpha_interval(ratings, np.arange(6), "nominal", np.random.default_rng(0))
+    # One item of twelve differs: a draw misses it with probability (11/12)^12 = .352.
+    ratings = np.array([[0, 0]] * 11 + [[0, 1]])
+    interval = alpha_interval(ratings, np.arange(12), "nominal", np.random.default_rng(0))
     words = interval.method.split()
     assert words[:3] == ["bootstrap", "over", "items;"]
-    assert int(words[3].replace(",", "")) / 10_000 == pytest.approx((5 / 6) ** 6, abs=0.02)
+    assert int(words[3].replace(",", "")) / 10_000 == pytest.approx((11 / 12) ** 12, abs=0.02)
 
 
 def test_one_pairable_cluster_gives_no_interval() -> None:
     ratings = np.array([[0, 1], [1, MISSING]])
     assert not alpha_interval(ratings, np.arange(2), "nominal", np.random.default_rng(0)).estimable
+
+
+@pytest.mark.parametrize("n_clusters", [2, 3, 9])
+def test_few_clusters_give_no_ends(n_clusters: int) -> None:
+    """As for every other resampling: three sets of ten items each say little of a fourth."""
+    clusters = np.repeat(np.arange(n_clusters), 10)
+    ratings = np.random.default_rng(2).integers(0, 3, size=(len(clusters), 2))
+    interval = alpha_interval(ratings, clusters, "nominal", np.random.default_rng(0))
+    assert (interval.low, interval.high) == (None, None)
+    assert interval.method == f"too few sets for an interval: {n_clusters}, and 10 are needed"

@@ -155,7 +155,7 @@ def _overall(columns: Sequence[QuestionRatings], estimator: Estimator) -> Overal
     scores, rated = (np.concatenate(parts) for parts in zip(*map(_rated_scores, columns), strict=True))
     steps, items = (np.concatenate(parts) for parts in zip(*(column.steps for column in columns), strict=True))
     return Overall(
-        mean=estimator.mean(scores, rated),
+        mean=estimator.mean(scores, rated, binary=columns[0].question.binary),
         exact=estimator.share(steps == 0, items),
         adjacent=estimator.share(steps <= 1, items) if columns[0].scaled else None,
     )
@@ -178,7 +178,7 @@ def _question(column: QuestionRatings, raters: Sequence[int], estimator: Estimat
         text=question.text,
         missing=int((~column.rated).sum()),
         counts=dict(zip(question.values, map(int, counts), strict=True)),
-        mean=estimator.mean(*_rated_scores(column)) if question.scores else None,
+        mean=estimator.mean(*_rated_scores(column), binary=question.binary) if question.scores else None,
         exact=estimator.share(steps == 0, items),
         adjacent=estimator.share(steps <= 1, items) if column.scaled else None,
         alpha_nominal=estimator.alpha(codes, "nominal"),

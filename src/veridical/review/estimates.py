@@ -110,12 +110,11 @@ class Estimator:
     def _estimate(self, value: float | None, interval: Interval, n: int) -> Estimate:
         return Estimate(value, interval.low, interval.high, interval.method, n)
 
-    def mean(self, values: Floats, items: Ints) -> Estimate:
-        """The mean of values, one a row; `items` is the item of each."""
+    def mean(self, values: Floats, items: Ints, *, binary: bool = False) -> Estimate:
+        """The mean of values, one a row; `items` is the item of each. `binary` values can be nothing but 0 and 1."""
         if not len(values):
             return Estimate(None, None, None, "nothing to take it from", 0)
         units = Units(self.units.sets[items], self.units.clusters[items])
-        binary = bool(np.isin(values, (0.0, 1.0)).all())
         if units.independent and binary:
             interval = wilson(int(values.sum()), len(values), CONFIDENCE)
         else:
@@ -125,7 +124,7 @@ class Estimator:
 
     def share(self, hits: Bools, items: Ints) -> Estimate:
         """The share of hits, one a row; `items` is the item of each."""
-        return self.mean(hits.astype(np.float64), items)
+        return self.mean(hits.astype(np.float64), items, binary=True)
 
     def set_share(self, hits: Bools, rated: Bools, considered: Bools) -> Estimate:
         """The share of sets with a hit on every item considered, over those rated on all of them; each is (items,)."""

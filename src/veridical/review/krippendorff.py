@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from veridical.stats.bootstrap import percentile_interval, resampled
-from veridical.stats.interval import Interval, not_estimable
+from veridical.stats.interval import FEWEST_CLUSTERS, Interval, not_estimable, too_few
 from veridical.stats.units import Floats, Ints
 
 Level = Literal["nominal", "ordinal"]
@@ -81,12 +81,14 @@ def alpha_interval(
 
     Values' frequencies, and with them the ordinal differences, are those of each draw. Draws in which all ratings are
     one value have no alpha and are left out; the interval's method says how many. Only clusters with a pairable
-    item are drawn from; not estimable with fewer than two of them.
+    item are drawn from; not estimable with fewer than two of them, and without ends with fewer than `FEWEST_CLUSTERS`.
     """
     pairable = (ratings != MISSING).sum(axis=1) > 1
     codes, places = np.unique(clusters[pairable], return_inverse=True)
     if len(codes) < 2:
         return not_estimable(confidence)
+    if len(codes) < FEWEST_CLUSTERS:
+        return too_few(len(codes), confidence)
     matrices = coincidences(ratings[pairable])
     n_values = matrices.shape[1]
     totals = np.zeros((len(codes), n_values * n_values))

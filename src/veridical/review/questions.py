@@ -29,6 +29,11 @@ class Question(Frozen):
     scores: tuple[float, ...] = ()
     ordered: bool = False
 
+    @property
+    def binary(self) -> bool:
+        """Whether a mean of its scores is a share: they can be 0 and 1 alone, whatever the ratings are."""
+        return set(self.scores) == {0.0, 1.0}
+
 
 def _scale(name: str, text: str, worst: str, best: str) -> Question:
     values = ("1", "2", "3", "4", "5")

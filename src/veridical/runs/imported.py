@@ -141,7 +141,8 @@ def _chosen(rows: pl.LazyFrame, *, with_mass: bool) -> pl.LazyFrame:
             pl.col("totals").list.eval(pl.element().clip(upper_bound=0.0).exp()).list.sum()
         ),
     )
-    usable = pl.col("scored") & ok
+    # A tie has no label, and its choices have their probabilities all the same.
+    usable = pl.col("scored") & pl.col("status").is_in([Status.OK.value, Status.TIED.value])
     # None of the logs says how many tokens a choice has.
     lengths = {"chars": "n_chars", "bytes": "n_bytes", "unconditional": "unconditional"}
     return read.with_columns(

@@ -24,6 +24,7 @@ from veridical.judge.verdict import verdicts
 from veridical.runs.load import Run, place
 from veridical.runs.stored import StoredSuite
 from veridical.status import Status
+from veridical.studies.common_items import common_items
 from veridical.studies.paired_sets import SetPairs, set_pairs
 from veridical.studies.remarks import remarks
 from veridical.unicode_text import composed
@@ -200,11 +201,8 @@ class Judgement:
                     f"{suite.name}: {lacking:,} of {n:,} items have no {self.sets}: they are in no set, and "
                     "each stands for itself where items are counted."
                 )
-            if len(self.runs) > 1:
-                own = only(self.responses, pl.col("suite") == suite.name).select("model", "item").unique()
-                asked = [set(part["item"]) for part in own.partition_by("model")]
-                if len(asked) > 1 and not set.intersection(*asked) and suite.name not in pairs.suites:
-                    yield f"{suite.name}: no item was asked of all models, so that they are not compared."
+            if len(self.runs) > 1 and suite.name not in pairs.suites:
+                yield from common_items(suite.name, only(self.responses, pl.col("suite") == suite.name))
         held = {suite.name for suite in self.suites}
         for name in dict.fromkeys(name for run in self.runs for name in run.suites):
             if name not in held:
@@ -252,15 +250,22 @@ class Judgement:
                 yield from judge_baselines(suite, level=self.level, draws=self.draws, seed=self.seed)
             yield from chance_levels(suite)
             # What was asked of some only (a run extended with another --limit) has nothing to be compared with.
-            if coverage and (shared := frozenset.intersection(*coverage)):
-                part = only(frame, pl.col("item").is_in(shared))
-                yield from self._measures(contrasts, suite.narrowed(shared), part)
-                if read_out:
-                    from veridical.readouts.measured import readout_measures
+            if coverage:
+                asked = suite.narrowed(frozenset().union(*coverage))
+                yield from self._measures(partial(contrasts, over_common_items=len(coverage) > 1), asked, frame)
+            if read_out:
+                yield from self._read_out(suite, frame)
 
-                    settings = JudgeSettings(self.level, self.draws, self.seed)
-                    against = {key[1:]: mode for key, mode in self._set_against.items() if key[0] == suite.name}
-                    yield from readout_measures(suite.narrowed(shared), part, settings, against)
+    def _read_out(self, suite: Suite, frame: pl.DataFrame) -> Iterator[Measure]:
+        """Readouts set against what else answered, over the items that all answers of a model's prompt are to."""
+        from veridical.readouts.measured import readout_measures
+
+        settings = JudgeSettings(self.level, self.draws, self.seed)
+        against = {key[1:]: mode for key, mode in self._set_against.items() if key[0] == suite.name}
+        for part in frame.partition_by("model", "prompt", maintain_order=True):
+            if shared := frozenset.intersection(*_coverage(part)):
+                own = only(part, pl.col("item").is_in(shared))
+                yield from readout_measures(suite.narrowed(shared), own, settings, against)
 
     def _measures(self, measure: Measuring, suite: Suite, frame: pl.DataFrame) -> list[Measure]:
         return measure(suite, frame, level=self.level, draws=self.draws, seed=self.seed)
