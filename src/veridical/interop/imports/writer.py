@@ -9,10 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import count
 
-import polars as pl
-
-from veridical.interop.imports.answer import Answer, as_text, made_fit, number
-from veridical.interop.imports.columns import list_column, score_column
+from veridical.interop.imports.answer import Answer, made_fit
+from veridical.interop.imports.answer_frames import Row, own_scores, request_frame, response_frame
 from veridical.interop.imports.grading import Grading, choose
 from veridical.interop.imports.logged import LoggedTask
 from veridical.interop.imports.metric_choice import WantedMetric
@@ -22,9 +20,8 @@ from veridical.interop.imports.run_writer import PART, RunWriter
 from veridical.interop.imports.sentinels import Sentinels
 from veridical.interop.imports.tally import Tallies, differing_remarks
 from veridical.interop.imports.task_items import TaskItems
-from veridical.items import FULL, Mode, Suite, digest
+from veridical.items import Suite, digest
 from veridical.prompts.template import Prompt
-from veridical.runs.imported import IMPORTED_REQUESTS, IMPORTED_RESPONSES, SCORES
 from veridical.runs.manifest import SuiteEntry
 from veridical.runs.provenance import ANSWERS, LIKELIHOODS, UNKNOWN, HarnessTask, Notice
 from veridical.status import Status
@@ -41,9 +38,6 @@ NO_GOLD = "without a right answer that the log says"
 NOT_GRADED = "under a filter or scorer whose scores are not 0 or 1"
 NOTHING_GRADES = "of which no score in the log is 0 or 1"
 _NOT_KEPT = "what was put to the model is in requests/*.parquet, column contexts"
-
-Row = tuple[str, str, Answer, list[str]]
-"""Key, item, answer and the labels of the item's choices."""
 
 
 class TaskWriter:
@@ -137,65 +131,10 @@ class TaskWriter:
             return
         if (items := self._items.part()) is not None:
             self.run.add_items(items)
-        self.run.add_answers(self._requests(), self._responses(), self._own_scores())
+        self.run.add_answers(
+            request_frame(self.suite, self._rows), response_frame(self._rows), own_scores(self.suite, self._rows)
+        )
         self._rows = []
-
-    def _requests(self) -> pl.DataFrame:
-        rows = self._rows
-        return pl.DataFrame(
-            {
-                "key": [key for key, *_ in rows],
-                "suite": self.suite,
-                "item": [item for _, item, *_ in rows],
-                "input": FULL,
-                "prompt": [answer.reading for _, _, answer, _ in rows],
-                "order": 0,
-                "mode": [_mode(answer) for _, _, answer, _ in rows],
-                "repeat": [answer.repeat for _, _, answer, _ in rows],
-                "labels": list_column([labels for *_, labels in rows]),
-                "notes": list_column([[]] * len(rows)),
-                "joined": False,
-                "sequences": None,
-                "unconditional": None,
-                "max_new_tokens": None,
-                "messages": None,
-                "continuations": None,
-                "contexts": list_column([answer.contexts for _, _, answer, _ in rows]),
-            },
-            schema=IMPORTED_REQUESTS,
-        )
-
-    def _responses(self) -> pl.DataFrame:
-        answers = [answer for _, _, answer, _ in self._rows]
-        frame = pl.DataFrame(
-            {
-                "key": [key for key, *_ in self._rows],
-                "status": [answer.status.value for answer in answers],
-                "text": [answer.text for answer in answers],
-                "n_tokens": None,
-                "finish": "stop",
-                "detail": [answer.detail for answer in answers],
-                "label": [answer.label for answer in answers],
-            },
-            schema={name: kind for name, kind in IMPORTED_RESPONSES.items() if name != "scores"},
-        )
-        return frame.with_columns(scores=score_column(answers)).select(list(IMPORTED_RESPONSES))
-
-    def _own_scores(self) -> pl.DataFrame:
-        held = [(item, answer) for _, item, answer, _ in self._rows for _ in answer.metrics]
-        values = [_score(value) for _, _, answer, _ in self._rows for value in answer.metrics.values()]
-        return pl.DataFrame(
-            {
-                "suite": self.suite,
-                "item": [item for item, _ in held],
-                "prompt": [answer.reading for _, answer in held],
-                "repeat": [answer.repeat for _, answer in held],
-                "metric": [metric for _, _, answer, _ in self._rows for metric in answer.metrics],
-                "value": [value for value, _ in values],
-                "json": [text for _, text in values],
-            },
-            schema=SCORES,
-        )
 
     def finish(self) -> tuple[SuiteEntry, HarnessTask] | None:
         """Write what is left; what the manifest records about the task. None where no answer was read.
@@ -301,18 +240,7 @@ class TaskWriter:
         )
 
 
-def _mode(answer: Answer) -> Mode:
-    return "loglikelihood" if answer.text is None else "generate"
-
-
 def _kind(answer: Answer) -> str:
     if not answer.choices:
         return ""
     return LIKELIHOODS if answer.scores else ANSWERS if answer.label is not None else ""
-
-
-def _score(value: object) -> tuple[float | None, str | None]:
-    found = number(value)
-    if found is None or found != found or found in (float("inf"), float("-inf")):
-        return None, as_text(value)
-    return found, None

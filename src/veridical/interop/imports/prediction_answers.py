@@ -1,0 +1,157 @@
+"""Rows of a table of predictions as answers."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from veridical.files.tables import TableRow
+from veridical.interop.imports.answer import Answer, letters
+from veridical.interop.imports.logged import LoggedTask
+from veridical.interop.imports.prediction_columns import PredictionColumns
+from veridical.interop.imports.prediction_options import Options, golds_of, normal, place_of
+from veridical.interop.imports.prediction_scores import MISSING, PredictionScores
+from veridical.status import Status
+
+NO_GOLD = "a row without a right answer"
+ODD_GOLD = "a row whose right answer is none of the options"
+_SCORES, _ANSWER = "scores", "answer"
+_QUESTION = (
+    *("question", "premise", "hypothesis", "text", "prompt", "query", "input", "context", "passage", "sentence"),
+    *("sentence1", "sentence2", "story"),
+)
+"""Columns that are what was asked, in lower case; other columns are what sets can be made of."""
+_TRUE, _FALSE = ("1", "1.0", "true", "yes", "correct", "right"), ("0", "0.0", "false", "no", "incorrect", "wrong")
+
+
+def answers_of(
+    task: LoggedTask,
+    rows: Sequence[TableRow],
+    columns: PredictionColumns,
+    options: Options,
+    scores: PredictionScores,
+) -> Iterator[Answer]:
+    """An answer for every row that says what is right; once all are read, the task says what was odd."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    golds_by_id: dict[str, set[tuple[str, ...]]] = {}
+    unread: Counter[str] = Counter()
+    for row in rows:
+        task.ledger.take()
+        labels = options.of(row)
+        golds = golds_of(row, columns.gold, labels)
+        document = cell_of(row, columns.id) or str(row.line)
+        answer = Answer(
+            document=document,
+            fields={columns.id or "line": document},
+            reading=_SCORES if columns.scores else _ANSWER,
+            metrics=_grade(row, columns),
+            factors={},
+        )
+        if not golds and not answer.metrics:
+            written = row.values.get(columns.gold, "").strip()
+            task.ledger.leave(f"{NO_GOLD} ({written!r} is read as none; --labels names labels)" if written else NO_GOLD)
+            continue
+        if columns.correct and answer.metrics[columns.correct] is None:
+            unread[row.values.get(columns.correct, "").strip()[:40] or "empty"] += 1
+        _describe(answer, row, columns)
+        # Rows of one id with other right answers are of other items, and no repetition of each other.
+        answer.repeat = seen[document, *golds]
+        seen[document, *golds] += 1
+        golds_by_id.setdefault(document, set()).add(tuple(golds))
+        if columns.prediction:
+            answer.text = said_in(row, columns.prediction, labels or golds)
+        if labels and golds:
+            if not (places := places_of(golds, labels)):
+                task.ledger.leave(ODD_GOLD)
+                continue
+            _choose(answer, columns, labels, places, scores.of(row, len(labels)) if columns.scores else None)
+        elif golds and options.per_row:
+            answer.status, answer.detail = Status.ERROR, "the cell of its choices is not a list"
+        elif columns.prediction and not answer.metrics:
+            right = normal(answer.text or "") in map(normal, golds)
+            answer.metrics = {"exact_match": float(right)}
+            answer.fields["gold"] = json.dumps(golds, ensure_ascii=False) if len(golds) > 1 else golds[0]
+        if columns.prediction and not columns.scores and not answer.text:
+            answer.status = Status.EMPTY
+        yield answer
+    if several := [name for name, found in golds_by_id.items() if len(found) > 1]:
+        shown = ", ".join(repr(name[:40]) for name in several[:4])
+        task.lacks.append(
+            f"{len(several):,} ids have rows with different right answers, each of which is an item of its own: {shown}"
+        )
+    if unread:
+        shown = ", ".join(f"{text!r} ({count})" for text, count in unread.most_common(4))
+        task.lacks.append(
+            f"column {columns.correct!r} is neither 0 nor 1 in {unread.total():,} of {len(rows):,} rows: {shown}"
+        )
+
+
+def _describe(answer: Answer, row: TableRow, columns: PredictionColumns) -> None:
+    """What was asked as fields; every other column that has no role as what sets can be made of."""
+    roles = {*columns.scores, *(getattr(columns, role) for role in ("id", "gold", "prediction", "correct", "model"))}
+    roles |= {columns.task, columns.choices}
+    for name, cell in row.values.items():
+        if name in roles or not cell.strip():
+            continue
+        if name.strip().lower() in _QUESTION:
+            answer.fields[name] = cell
+        else:
+            answer.factors[name] = cell.strip()
+
+
+def places_of(golds: Sequence[str], labels: Sequence[str]) -> list[int]:
+    """Which of the options are right."""
+    return sorted({place for gold in golds if (place := place_of(gold, labels)) is not None})
+
+
+def _choose(
+    answer: Answer,
+    columns: PredictionColumns,
+    labels: Sequence[str],
+    places: Sequence[int],
+    scores: Sequence[float] | None,
+) -> None:
+    """Fill in the options, the right ones, and the answer: by scores where there are any, else by the prediction."""
+    own = bool(columns.choices)
+    answer.choices, answer.labels, answer.gold = list(labels), letters(len(labels)) if own else labels, places
+    if scores is not None:
+        answer.scores, answer.text = scores, None
+        if not all(map(math.isfinite, scores)):
+            answer.status, answer.detail = Status.NON_FINITE, "an option has no score that is a number"
+        return
+    place = place_of(answer.text or "", labels)
+    answer.label = answer.labels[place] if place is not None else None
+    if place is None:
+        answer.status = Status.UNPARSED
+
+
+def said_in(row: TableRow, column: str, known: Sequence[str]) -> str:
+    """A prediction. What is one of the options (`NA`, `none`) does not mark a missing answer."""
+    text = row.values.get(column, "").strip()
+    named = normal(text).casefold() in (normal(one).casefold() for one in known)
+    return text if text and named else cell_of(row, column)
+
+
+def cell_of(row: TableRow, column: str) -> str:
+    """A cell's text; "" where it holds a sign for nothing."""
+    text = row.values.get(column, "").strip() if column else ""
+    return "" if text.lower() in MISSING else text
+
+
+def _grade(row: TableRow, columns: PredictionColumns) -> Mapping[str, object]:
+    """Whether the answer is right, as the table says; None where it says something else, or nothing."""
+    return {columns.correct: grade_of(cell_of(row, columns.correct))} if columns.correct else {}
+
+
+def grade_of(text: str) -> float | None:
+    """A grade from 0 to 1 that a cell holds, as a number or a word; None where it holds none."""
+    text = text.lower()
+    if text in _TRUE or text in _FALSE:
+        return float(text in _TRUE)
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if 0 <= found <= 1 else None
