@@ -13,7 +13,19 @@ from veridical.studies.recipe_file import read_recipe
 from veridical.validity.roles import read_roles
 
 RETYPED = ("01172", "1:30", "no", "yes", "on", "True", "1_000", "0x10", "0b1", "0o7", "1e3", "1.0e+3", ".5", "1.10")
-RETYPED_TOO = ("2024-01-01", "2024-01-01 10:00:00", "~", "null", "NULL", ".nan", ".inf", "=", "1,000", "0.", "12e03")
+RETYPED_TOO = (
+    "2024-01-01",
+    "2024-01-01 10:00:00",
+    "'~'",
+    '"null"',
+    "none",
+    ".nan",
+    ".inf",
+    "=",
+    "1,000",
+    "0.",
+    "12e03",
+)
 
 
 def read(tmp_path: Path, text: str) -> object:
@@ -23,15 +35,87 @@ def read(tmp_path: Path, text: str) -> object:
 
 @pytest.mark.parametrize("scalar", [*RETYPED, *RETYPED_TOO])
 def test_what_yaml_would_retype_stays_as_written_as_value_key_and_item(scalar: str, tmp_path: Path) -> None:
+    text = scalar.strip("\"'")
     assert read(tmp_path, f"a: {scalar}\nb: [{scalar.replace(',', ';')}]\n{scalar}: c\n") == {
-        "a": scalar,
-        "b": [scalar.replace(",", ";")],
-        scalar: "c",
+        "a": text,
+        "b": [text.replace(",", ";")],
+        text: "c",
     }
 
 
-def test_a_key_without_a_value_has_none_and_an_empty_text_is_a_text(tmp_path: Path) -> None:
-    assert read(tmp_path, "a:\nb: ''\nc: {d: , e: \"\"}\n") == {"a": None, "b": "", "c": {"d": None, "e": ""}}
+ABSENT = ("", "~", "null", "Null", "NULL")
+
+
+@pytest.mark.parametrize("absent", ABSENT)
+def test_a_key_without_a_value_has_none_and_an_empty_text_is_a_text(absent: str, tmp_path: Path) -> None:
+    assert read(tmp_path, f"a: {absent}\nb: ''\nc: {{d: {absent}, e: \"\"}}\n") == {
+        "a": None,
+        "b": "",
+        "c": {"d": None, "e": ""},
+    }
+
+
+@pytest.mark.parametrize("absent", ABSENT)
+def test_an_absent_axis_is_no_axis_in_roles_and_recipes_alike(absent: str, tmp_path: Path) -> None:
+    columns = f"{{evidence/a: {absent}, evidence/b: '~', evidence/c: X}}"
+    (tmp_path / "roles.yaml").write_text(f"benchmarks: {columns}\noutcomes: {columns}\nfamily: {absent}\n")
+    roles = read_roles(tmp_path / "roles.yaml")
+    assert roles.axes == {"evidence/b": "~", "evidence/c": "X"}
+    assert roles.outcomes == {"evidence/a": "", "evidence/b": "~", "evidence/c": "X"}
+    assert roles.family == ""
+    (tmp_path / "recipe.yaml").write_text(
+        "schema: veridical.recipe/1\nname: small\n"
+        f"models: [{{name: smollm2, family: {absent}, billions: {absent}, dtype: {absent}, ours: {absent}}}]\n"
+        f"steps: [{{ask: {{suites: [evidence], orders: {absent}, shots: {absent}, mode: {absent}}}, vary: {absent}}},\n"
+        f"  {{validity: {{benchmarks: {columns}, outcomes: {columns}, controls: {absent}}}}}]\n"
+    )
+    recipe = read_recipe(tmp_path / "recipe.yaml")
+    validity, ask, (model,) = recipe.steps[1].validity, recipe.steps[0].ask, recipe.models
+    assert validity is not None
+    assert validity.benchmarks == validity.outcomes == roles.outcomes
+    assert validity.controls == ()
+    assert (model.family, model.billions, model.dtype, model.ours) == ("", None, None, False)
+    assert ask is not None
+    assert (ask.orders, ask.shots, ask.mode) == (None, 0, ("loglikelihood",))
+
+
+@pytest.mark.parametrize("absent", ABSENT[1:])
+@pytest.mark.parametrize(
+    ("roles", "words"),
+    [
+        (
+            "\nbenchmarks: [a, {}]",
+            "line 2: an entry of a list without a value; a text such as ~ or null needs quotation",
+        ),
+        ("variants: {{a: {}}}", "variants of 'a' must be the name of a column, and has no value"),
+        ("items: {{a: {}}}", "items of 'a' must be a whole number from 1 to 1,000,000,000, and has no value"),
+        ("jointly: {{a: {}}}", "jointly of 'a' must be a list of benchmarks, and has no value"),
+    ],
+)
+def test_where_an_absent_value_would_mean_nothing_it_is_refused(
+    absent: str, roles: str, words: str, tmp_path: Path
+) -> None:
+    (tmp_path / "roles.yaml").write_text(roles.format(absent))
+    with pytest.raises(UserError) as error:
+        read_roles(tmp_path / "roles.yaml")
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("wrong: ~", "unknown key 'wrong'"),
+        ("title: ~\nmodels: ~", "models: is missing"),
+        ("steps: [~]", "line 4: an entry"),
+    ],
+)
+def test_an_absent_value_in_a_recipe_hides_no_fault(key: str, words: str, tmp_path: Path) -> None:
+    parts = {"models": "models: [{name: smollm2}]", "steps": "steps: [{ask: {suites: [evidence]}}]"}
+    rest = [line for name, line in parts.items() if name not in key]
+    (tmp_path / "a.yaml").write_text("\n".join(("schema: veridical.recipe/1", "name: small", *rest, key)))
+    with pytest.raises(UserError) as error:
+        read_recipe(tmp_path / "a.yaml")
+    assert words in str(error.value)
 
 
 ALIASES_OF_ALIASES = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, 40))

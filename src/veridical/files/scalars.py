@@ -14,7 +14,6 @@ from pydantic import BeforeValidator
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,3})?")
 _TRUTH = {"true": True, "false": False}
-_NOTHING = frozenset({"", "~", "null"})
 
 
 def whole_number(text: str) -> int:
@@ -50,15 +49,9 @@ def _truth(given: Any) -> Any:
     return truth_value(given) if isinstance(given, str) else given
 
 
-def _nothing(given: Any) -> Any:
-    return None if isinstance(given, str) and given in _NOTHING else given
-
-
 Whole = Annotated[int, BeforeValidator(_whole)]
 """A field of a model that holds a whole number; a text is converted by `whole_number`."""
 Decimal = Annotated[float, BeforeValidator(_decimal)]
 """A field that holds a number; a text is converted by `decimal_number`."""
 Truth = Annotated[bool, BeforeValidator(_truth)]
 """A field that holds a truth value; a text is converted by `truth_value`."""
-NOTHING = BeforeValidator(_nothing)
-"""For a field that may be left out: no value, `~` and `null` stand for nothing."""

@@ -2,7 +2,8 @@
 
 YAML 1.1 retypes plain scalars: `01172` becomes 634, `1:30` 90, `no` false, `2024-01-01` a date. Here nothing is
 retyped: a reader that needs a number or a truth value converts the text by the rules of `veridical.files.scalars`.
-A key that is given twice, a tag that asks for a type, and a key that is not text are refused with their line.
+Nothing, `~` and `null` outside quotation marks are the absence of a value. As an entry of a list that is refused, as
+are a key that is given twice, a tag that asks for a type, and a key that is not text, with their line.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from veridical.files.text_file import read_text
 MOST_NODES = 1_000_000
 """Nodes of a document with its aliases written out. A file of a few lines can hold more than memory does."""
 
+_ABSENT = frozenset({"", "~", "null", "Null", "NULL"})
 _DEFAULT_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "seq", "map")}
 
 
 def read_yaml(path: Path) -> Any:
-    """The value that the file holds: texts, lists, mappings with text keys; None where a key has no value at all.
+    """The value that the file holds: texts, lists, mappings with text keys; None where a key has no value.
 
     Raises UserError, with file and line, where the file cannot be read, is not valid YAML, or gives a key twice.
     """
@@ -56,10 +58,18 @@ class _Values:
         if node.tag not in _DEFAULT_TAGS:
             raise self._fault(node, f"the tag {node.tag!r}: values are read as they are written; leave it out")
         if isinstance(node.value, str):
-            return None if node.value == "" and node.style is None else node.value
+            return None if node.style is None and node.value in _ABSENT else node.value
         self._open.add(id(node))
-        found = self._mapping(node) if node.id == "mapping" else [self.value(inner) for inner in node.value]
+        found = self._mapping(node) if node.id == "mapping" else [self._entry(inner) for inner in node.value]
         self._open.discard(id(node))
+        return found
+
+    def _entry(self, node: Any) -> Any:
+        found = self.value(node)
+        if found is None:
+            raise self._fault(
+                node, "an entry of a list without a value; a text such as ~ or null needs quotation marks"
+            )
         return found
 
     def _mapping(self, node: Any) -> dict[str, Any]:

@@ -9,10 +9,10 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, field_validator, model_validator
+from pydantic import BeforeValidator, Field, StringConstraints, field_validator, model_validator
 
 from veridical.errors import UserError, unknown
-from veridical.files.scalars import NOTHING, Decimal, Truth, Whole
+from veridical.files.scalars import Decimal, Truth, Whole
 from veridical.items import Frozen, Name
 from veridical.models import DTYPES
 from veridical.prompts.template_arguments import parse_template_arguments
@@ -25,7 +25,34 @@ ENDINGS = (".yaml", ".yml")
 _LOCAL = re.compile(r"hf/[\w.-]+/[\w.-]+|hf/[./~].*|gguf/.+|smollm2|minilm-mlm")
 
 
-class Model(Frozen):
+class Part(Frozen):
+    """Part of a recipe. A key without a value is as if it were not written."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_absent(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        known = {field.alias or name for name, field in cls.model_fields.items()}
+        return {key: value for key, value in given.items() if value is not None or key not in known}
+
+
+def _absent_as(text: str) -> BeforeValidator:
+    """For mappings in which a key without a value has a meaning: the text that stands for it."""
+
+    def filled(given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        return {key: text if value is None else value for key, value in given.items()}
+
+    return BeforeValidator(filled)
+
+
+Axes = Annotated[Mapping[Name, str], _absent_as("")]
+"""Columns with the axis of each, "" where it has none."""
+
+
+class Model(Part):
     """A model of a study.
 
     `name` is as the command line spells it; a model behind an API, which is not asked here, has the name that its
@@ -38,13 +65,13 @@ class Model(Frozen):
 
     name: Name
     family: str = ""
-    billions: Annotated[Decimal | None, NOTHING] = Field(default=None, gt=0, le=1e6, allow_inf_nan=False)
+    billions: Decimal | None = Field(default=None, gt=0, le=1e6, allow_inf_nan=False)
     api: Truth = False
     ours: Truth = False
     base: str = ""
     classifies: Truth = False
-    dtype: Annotated[str | None, NOTHING] = None
-    template_args: Mapping[Name, str] = Field(default_factory=dict)
+    dtype: str | None = None
+    template_args: Annotated[Mapping[Name, str], _absent_as("null")] = Field(default_factory=dict)
 
     @field_validator("name", mode="before")
     @classmethod
@@ -77,7 +104,7 @@ class Model(Frozen):
 Names = Annotated[tuple[Name, ...], Field(min_length=1)]
 
 
-class AskStep(Frozen):
+class AskStep(Part):
     """Suites put to the models: one call of `run`. With `data`, the user's file (--data) stands in for the items.
 
     `suites` are built-in suites and benchmarks, or what an earlier step `vary` wrote. With `classify` as well as other
@@ -85,11 +112,11 @@ class AskStep(Frozen):
     """
 
     suites: Names
-    prompts: Annotated[Names | None, NOTHING] = None
+    prompts: Names | None = None
     mode: Annotated[tuple[Annotated[str, StringConstraints(min_length=1)], ...], Field(min_length=1)] = (
         "loglikelihood",
     )
-    orders: Annotated[Whole | None, NOTHING] = Field(default=None, ge=0, le=1000)
+    orders: Whole | None = Field(default=None, ge=0, le=1000)
     shots: Whole = Field(default=0, ge=0, le=1000)
     max_new_tokens: Whole = Field(default=512, ge=1, le=1_000_000)
     data: Truth = False
@@ -104,14 +131,14 @@ class AskStep(Frozen):
         return self
 
 
-class ReadoutStep(Frozen):
+class ReadoutStep(Part):
     """A linear readout of hidden states: one call of `readout`.
 
     `fit_on` is a built-in suite, or the path of a suite file as `--fit-on` takes it.
     """
 
     suite: Name
-    prompt: Annotated[str | None, NOTHING] = None
+    prompt: str | None = None
     fit_on: str = ""
     against: str = READOUT_MODES[0]
     max_new_tokens: Whole = Field(default=512, ge=1, le=1_000_000)
@@ -136,7 +163,7 @@ class ReadoutStep(Frozen):
         return bool(self.fit_on) or self.suite in FITTED_ON
 
 
-class VaryStep(Frozen):
+class VaryStep(Part):
     """Seeds and their variants, written to `writes` in the study's folder.
 
     The seeds are those of `suite`, or of the user's file (--data) where none is named. `judge` is `veridical vary`'s.
@@ -150,15 +177,15 @@ class VaryStep(Frozen):
     writes: Annotated[str, StringConstraints(pattern=r"^[\w.-]+\.jsonl$")] = "variants.jsonl"
 
 
-class ValidityStep(Frozen):
+class ValidityStep(Part):
     """What the scores of benchmarks predict. Columns are called `SUITE/MEASURE`, as in `veridical validity STUDY`.
 
     `benchmarks` and `outcomes` map a column to its axis ("" where it has none), `variants` a reworked benchmark to its
     original.
     """
 
-    benchmarks: Mapping[Name, str]
-    outcomes: Mapping[Name, str]
+    benchmarks: Axes
+    outcomes: Axes
     controls: tuple[Name, ...] = ()
     variants: Mapping[Name, str] = Field(default_factory=dict)
 
@@ -168,7 +195,7 @@ class ValidityStep(Frozen):
         return (*self.benchmarks, *self.outcomes, *self.controls, *self.variants, *self.variants.values())
 
 
-class RecipeStep(Frozen):
+class RecipeStep(Part):
     """One thing to do; exactly one of its fields is given."""
 
     ask: AskStep | None = None
@@ -188,7 +215,7 @@ class RecipeStep(Frozen):
         return next((given for given in (self.ask, self.readout, self.vary, self.validity) if given is not None), None)
 
 
-class Recipe(Frozen):
+class Recipe(Part):
     """A study. `data` says what the user's file or folder is, where one is needed; `note` what Veridical chose in
     it."""
 

@@ -68,12 +68,17 @@ def numbers(raw: Raw, column: str, models: Sequence[str], missing: Sequence[str]
     return values
 
 
+def has_percent_signs(texts: Sequence[str]) -> bool:
+    """Whether all cells of a column, of which there are some, have a percent sign."""
+    return bool(texts) and all(text.endswith("%") for text in texts)
+
+
 def plain(texts: Sequence[str]) -> list[str]:
     """The cells of a column without the signs that all of them share: percent signs, grouped thousands, decimal commas.
 
     Cells such as 1,234 are thousands unless another cell of the column can only have a decimal comma.
     """
-    if texts and all(text.endswith("%") for text in texts):
+    if has_percent_signs(texts):
         texts = [text[:-1].strip() for text in texts]
     with_comma = [text for text in texts if "," in text]
     if with_comma and all(_THOUSANDS.fullmatch(text) for text in with_comma):

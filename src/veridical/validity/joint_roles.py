@@ -19,8 +19,9 @@ def joint_of_document(path: Path, given: object) -> dict[str, tuple[str, ...]]:
         raise UserError(f"{path}: jointly must map a name to a list of benchmarks, such as {{commonsense: [A, B]}}")
     found = {}
     for name, members in given.items():
+        said = "has no value" if members is None else f"is {members!r}"
         if not isinstance(members, list) or any(isinstance(one, dict | list) or one is None for one in members):
-            raise UserError(f"{path}: jointly of {str(name)!r} must be a list of benchmarks, and is {members!r}")
+            raise UserError(f"{path}: jointly of {str(name)!r} must be a list of benchmarks, and {said}")
         found[str(name)] = _checked(f"{path}: jointly of {str(name)!r}", [str(one) for one in members])
     return found
 

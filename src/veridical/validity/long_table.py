@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from veridical.errors import UserError
-from veridical.validity.cells import is_missing, number_in
+from veridical.validity.cells import has_percent_signs, is_missing, number_in
 from veridical.validity.reading import Raw
 from veridical.validity.results import Note
 from veridical.validity.roles import Roles, found_column
@@ -141,12 +141,13 @@ def _second_score(
 def _joined(raw: Raw, column: str, rows: Sequence[int], roles: Roles) -> str | None:
     """The score that counts of several: the first that there is, or the mean of those that there are."""
     texts = [text for text in (raw.text_at(column, row) for row in rows) if not is_missing(text, roles.missing)]
-    numbers = [number_in(text) for text in texts]
     if not texts:
         return None
+    sign = "%" if has_percent_signs(texts) else ""
+    numbers = [number_in(text.removesuffix(sign).strip()) for text in texts]
     if roles.duplicates == "first" or None in numbers:
         return texts[0]
-    return repr(sum(number for number in numbers if number is not None) / len(numbers))
+    return repr(sum(number for number in numbers if number is not None) / len(numbers)) + sign
 
 
 def _facts(

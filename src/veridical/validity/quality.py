@@ -23,7 +23,7 @@ SAME = 3
 
 def quality(table: ScoreTable) -> list[Note]:
     """Everything worth knowing of the data, in the order in which one would mend it."""
-    parts = (_taken, _copies, _alike, _same_columns, _missing, _sentinels, _constant, _edges, _singletons)
+    parts = (_taken, _copies, _alike, _same_columns, _missing, _sentinels, _constant, _scales, _edges, _singletons)
     return [*table.notes, *(note for part in parts for note in part(table))]
 
 
@@ -129,17 +129,26 @@ def _constant(table: ScoreTable) -> Iterator[Note]:
         yield Note(kind="constant", where=(table.roles.size,), message=message)
 
 
+def _scales(table: ScoreTable) -> Iterator[Note]:
+    """Columns whose scale decides a number (of items that they rest on), and is not named by table or roles."""
+    for name in table.names:
+        scale = table.scale(name) if name in table.roles.items else None
+        if scale is not None and not scale.known:
+            remedy = "; list it under 'percent' in the roles file where they are percentages" if scale.top == 1 else ""
+            yield Note(kind="scale", where=(name,), message=f"{name}: scores are taken for {scale.words}{remedy}")
+
+
 def _edges(table: ScoreTable) -> Iterator[Note]:
     for name in table.names:
         values = table.column(name)
-        values = values[np.isfinite(values)]
-        top = 1.0 if values.max(initial=0) <= 1 else 100.0
-        if not len(values) or values.max() > top or values.min() < 0 or values.min() == values.max():
+        values, scale = values[np.isfinite(values)], table.scale(name)
+        if scale is None or values.min() == values.max():
             continue
-        for kind, there in (("ceiling", values >= top * (1 - EDGE)), ("floor", values <= top * EDGE)):
+        for kind, there in (("ceiling", values >= scale.top * (1 - EDGE)), ("floor", values <= scale.top * EDGE)):
             if there.mean() >= CROWD:
                 message = (
-                    f"{name}: {int(there.sum())} of {len(values)} models are at the {kind}, and cannot be distinguished"
+                    f"{name}: {int(there.sum())} of {len(values)} models are at the {kind} of 0 to {scale.top:g}, and "
+                    "cannot be distinguished"
                 )
                 yield Note(kind=kind, where=(name,), message=message)
 

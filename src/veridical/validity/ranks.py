@@ -91,21 +91,18 @@ def rankings(table: ScoreTable, answers: Mapping[str, Floats], seed: int) -> lis
             ranks = average_ranks(-drawn.T).T
             method = f"bootstrap over {sets.shape[1]:,} sets, the same for every model"
             apart = _apart_by_draws(drawn)
-        elif n_items is not None and scores.min(initial=0) >= 0 and scores.max(initial=0) <= _top(scores):
-            shares = np.clip(scores / _top(scores), 0, 1)
+        elif n_items is not None and (scale := table.scale(name)) is not None:
+            shares = np.clip(scores / scale.top, 0, 1)
             ranks = count_ranks(rng.binomial(n_items, shares, size=(RANK_DRAWS, len(shares))), n_items)
-            method = f"binomial bootstrap, {n_items:,} items a model"
+            method = f"binomial bootstrap, {n_items:,} items a model; {scale.words}"
             apart = _apart_by_newcombe(shares, n_items)
         else:
-            found.append(_ranking(name, "no interval: the number of items is not known", models, scores, None, None))
+            why = "the number of items is not known" if n_items is None else "neither fractions of 1 nor percentages"
+            found.append(_ranking(name, f"no interval: {why}", models, scores, None, None))
             continue
         low, high = np.quantile(ranks, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
         found.append(_ranking(name, method, models, scores, np.stack([low, high]), apart))
     return found
-
-
-def _top(scores: Floats) -> float:
-    return 1.0 if scores.max(initial=0) <= 1 else 100.0
 
 
 def count_ranks(counts: Ints, most: int) -> Floats:

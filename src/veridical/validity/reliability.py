@@ -63,11 +63,10 @@ def reliabilities(table: ScoreTable, answers: Mapping[str, Floats], seed: int) -
         if sets is not None and there.any() and np.isfinite(sets[there]).all():
             value = split_half(sets[there], generator(seed, "halves", name))
             method = f"split-half, mean of {HALVES} random halves of {sets.shape[1]:,} sets, Spearman–Brown"
-        elif name in table.roles.items and there.any() and values[there].min() >= 0 and values[there].max() <= 100:
-            top = 1.0 if values[there].max() <= 1 else 100.0
+        elif name in table.roles.items and (scale := table.scale(name)) is not None:
             n_items = table.roles.items[name]
-            value = binomial_reliability(values[there] / top, n_items)
-            method = f"binomial error of {n_items:,} items (Kuder–Richardson 21), a lower bound"
+            value = binomial_reliability(values[there] / scale.top, n_items)
+            method = f"binomial error of {n_items:,} items (Kuder–Richardson 21), a lower bound; {scale.words}"
         if value is not None:
             found.append(Reliability(column=name, value=value, method=method, n=int(there.sum())))
     return found

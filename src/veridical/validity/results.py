@@ -37,6 +37,7 @@ NoteKind = Literal[
     "composite",
     "notation",
     "sentinel",
+    "scale",
 ]
 
 

@@ -100,8 +100,8 @@ def read_roles(path: Path) -> Roles:
         controls=_names(path, "controls", document.get("controls") or ()),
         outcomes=_axes(path, document, "outcomes"),
         axes=axes,
-        variants=_mapping(path, document, "variants"),
-        items={name: _count(path, name, count) for name, count in _mapping(path, document, "items").items()},
+        variants=_valued(path, document, "variants"),
+        items={name: _count(path, name, count) for name, count in _valued(path, document, "items").items()},
         percent=_names(path, "percent", document.get("percent") or ()),
         jointly=joint_of_document(path, document.get("jointly")),
         split=_names(path, "split", document.get("split") or ()),
@@ -111,7 +111,7 @@ def read_roles(path: Path) -> Roles:
 
 
 def _text(path: Path, key: str, given: object) -> str:
-    """One word or number. Raises UserError for a list or a mapping."""
+    """One word or number, "" where there is no value. Raises UserError for a list or a mapping."""
     if isinstance(given, dict | list):
         raise UserError(f"{path}: {key} must be one text, and is {given!r}")
     return "" if given is None else str(given)
@@ -150,6 +150,16 @@ def _axes(path: Path, document: Mapping[str, Any], key: str) -> dict[str, str]:
 
 
 _VALUE = re.compile(r"[-+]?(\d[\d_,.]*|\.\d+)([eE][-+]?\d+)?%?|true|false|yes|no|null|nan", re.IGNORECASE)
+
+
+def _valued(path: Path, document: Mapping[str, Any], key: str) -> dict[str, str]:
+    """`{name: text}` in which a name without a value would mean nothing. Raises UserError where one has none."""
+    found = _mapping(path, document, key)
+    for name in found:
+        if document[key][name] is None:
+            what = f"a whole number from 1 to {MOST_ITEMS:,}" if key == "items" else "the name of a column"
+            raise UserError(f"{path}: {key} of {name!r} must be {what}, and has no value")
+    return found
 
 
 def _count(path: Path, name: str, text: str) -> int:

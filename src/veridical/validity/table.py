@@ -10,6 +10,7 @@ import numpy as np
 from veridical.stats.units import Bools, Floats, Ints
 from veridical.validity.results import Note
 from veridical.validity.roles import Roles
+from veridical.validity.scale import Scale, scale_of
 
 LEAST_MODELS, LEAST_FAMILIES = 8, 3
 
@@ -61,6 +62,10 @@ class ScoreTable:
     def controls(self) -> Floats:
         """Scores on the controls, shape (models, controls)."""
         return self.scores[:, [self.names.index(name) for name in self.roles.controls]]
+
+    def scale(self, name: str) -> Scale | None:
+        """The scale of a column's scores; None where they are neither fractions nor percentages."""
+        return scale_of(name, self.column(name), self.roles.percent)
 
     def complete(self, *columns: Floats) -> Bools:
         """Models that have every one of these columns, and a size, shape (models,)."""

@@ -40,8 +40,8 @@ def check_table(table: ScoreTable) -> None:
     highest = {
         name: float(np.nanmax(column)) for name in roles.controls if np.isfinite(column := table.column(name)).any()
     }
-    low = [name for name, top in highest.items() if top <= 1]
-    high = [name for name, top in highest.items() if top > 1]
+    low = [name for name, top in highest.items() if top <= 1 and name not in roles.percent]
+    high = [name for name in highest if name not in low]
     if low and high:
         raise UserError(
             f"{table.source}: controls are averaged, and {low[0]!r} is in fractions (up to {highest[low[0]]:g}), "

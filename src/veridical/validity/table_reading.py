@@ -13,7 +13,7 @@ import numpy as np
 from veridical.errors import UserError
 from veridical.stats.units import Floats
 from veridical.validity.accounts import account_of_rows, account_of_scores
-from veridical.validity.cells import is_missing, is_no_size, number_in, numbers, plain, sizes, texts
+from veridical.validity.cells import has_percent_signs, is_missing, is_no_size, number_in, numbers, plain, sizes, texts
 from veridical.validity.composites import Composite, composites
 from veridical.validity.long_table import wide
 from veridical.validity.reading import Raw, read_raw
@@ -48,6 +48,7 @@ def table_of(raw: Raw, roles: Roles) -> ScoreTable:
     models = texts(raw, roles.model, "model")
     families = texts(raw, roles.family, "family") if roles.family else ()
     size = sizes(raw, roles.size, models) if roles.size else np.full(len(models), np.nan)
+    roles = replace(roles, percent=tuple(dict.fromkeys((*roles.percent, *_with_percent_signs(raw, roles)))))
     scores = np.column_stack([numbers(raw, name, models, roles.missing) for name in roles.columns])
     notes = (*raw.notes, *_cells_without_score(raw, roles))
     table = ScoreTable(raw.source, models, families, size, roles.columns, scores, roles, taken=taken, notes=notes)
@@ -55,6 +56,13 @@ def table_of(raw: Raw, roles: Roles) -> ScoreTable:
     check_table(table)
     table = _without_composites(table, raw)
     return replace(table, account=account_of_scores(table, raw) if raw.cells else account_of_rows(table, models))
+
+
+def _with_percent_signs(raw: Raw, roles: Roles) -> Iterator[str]:
+    """Columns of scores whose cells say themselves that they are percentages."""
+    for name in roles.columns:
+        if has_percent_signs([text for text in raw.texts(name) if not is_missing(text, roles.missing)]):
+            yield name
 
 
 def _cells_without_score(raw: Raw, roles: Roles) -> Iterator[Note]:
