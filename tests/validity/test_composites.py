@@ -9,7 +9,7 @@ import pytest
 
 from tests.validity.test_public_tables import family, leaderboard, messages, scores
 from veridical.errors import UserError
-from veridical.validity.composites import Composite, composites
+from veridical.validity.composites import Composite, composites, composites_both_ways
 from veridical.validity.roles import Roles
 from veridical.validity.table_reading import read_table
 
@@ -160,3 +160,39 @@ def test_the_outcome_itself_is_refused_as_a_benchmark(tmp_path: Path, cell, says
     table = read_table(path, Roles(outcomes={"bbh": ""}))
     assert "errors" not in table.roles.benchmarks
     assert any("left out: errors" in message for message in messages(table, "composite"))
+
+
+@pytest.mark.parametrize("digits", [2, 9])
+@pytest.mark.parametrize(
+    ("whole", "parts"),
+    [
+        ("average", {"a", "y", "b", "c", "d", "e"}),
+        ("three", {"a", "y", "b"}),
+        ("half", {"a", "y"}),
+        ("weighted", {"y", "b", "c"}),
+    ],
+)
+def test_the_parts_of_an_outcome_are_found_and_nothing_else(whole, parts, digits) -> None:
+    columns = plant(60, digits, 3)
+    columns[whole] = np.round(MADE[whole](columns), digits)
+    halves = dict.fromkeys(columns, 0.5 * 10.0**-digits)
+    made, held = composites_both_ways(columns, halves, [name for name in columns if name != whole], [whole])
+    assert made == []
+    assert {one.column for one in held} == {whole}
+    assert {one.outcome for one in held} == parts
+
+
+def test_a_part_of_the_outcome_is_refused_by_name_and_left_out_otherwise(tmp_path: Path) -> None:
+    values = np.round(scores(40), 2)
+    whole = [f"{value:.4f}" for value in (values[:, 1] + values[:, 2]) / 2]
+    path = leaderboard(tmp_path / "a.csv", family=family(), whole=whole)
+    names = path.read_text(encoding="utf-8").splitlines()[0].split(",")
+    part = next(name for name in names if name == "bbh")
+    with pytest.raises(UserError, match=rf"whole is the mean of .*{part} predicts whole because it is a part of it"):
+        read_table(path, Roles(benchmarks=(part,), outcomes={"whole": ""}))
+    table = read_table(path, Roles(outcomes={"whole": ""}))
+    assert part not in table.roles.benchmarks
+    assert "musr" in table.roles.benchmarks or len(table.roles.benchmarks) > 0
+    assert any(
+        message.startswith(f"left out: {part}, since whole is the mean of") for message in messages(table, "composite")
+    )

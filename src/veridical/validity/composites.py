@@ -1,4 +1,5 @@
-"""Benchmarks that are made of the outcome: a mean, a weighted sum or a difference of columns among which it stands.
+"""Benchmarks that are made of the outcome, or it of them: a mean, a weighted sum or a difference of columns among
+which it stands.
 
 The average of a leaderboard predicts each of its parts, because it holds it; so does an error rate predict the accuracy
 that it is 100 less. Such columns are found by their numbers, whatever they are called, and whatever other columns of
@@ -73,7 +74,26 @@ def composites(
         predictors: the columns that may be made of others.
         outcomes: the columns that none of them may be made of.
     """
+    return _composites(_Search(dict(columns), dict(halves)), predictors, outcomes)
+
+
+def composites_both_ways(
+    columns: Mapping[str, Floats], halves: Mapping[str, float], predictors: Sequence[str], outcomes: Sequence[str]
+) -> tuple[list[Composite], list[Composite]]:
+    """The predictors that are made of an outcome, and the outcomes that are made of one of the other predictors.
+
+    The arguments are those of `composites`. In the second list a composite's `column` is the outcome and its `outcome`
+    the predictor. Copies and orders are in the first list alone, since they go both ways.
+    """
     search = _Search(dict(columns), dict(halves))
+    made = _composites(search, predictors, outcomes)
+    known = {(one.column, one.outcome) for one in made}
+    pairs = [(outcome, name) for outcome in outcomes for name in predictors if (name, outcome) not in known]
+    found = [one for pair in pairs if pair[0] != pair[1] and (one := search.made_of(*pair)) is not None]
+    return made, [one for one in found if one.kind in ("mean", "sum", "rest", "difference")]
+
+
+def _composites(search: _Search, predictors: Sequence[str], outcomes: Sequence[str]) -> list[Composite]:
     pairs = [(name, outcome) for outcome in outcomes for name in predictors if name != outcome]
     found = [one for pair in pairs if (one := search.made_of(*pair)) is not None]
     places = {name: place for place, name in enumerate(predictors)}

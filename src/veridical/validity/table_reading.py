@@ -14,7 +14,7 @@ from veridical.errors import UserError
 from veridical.stats.units import Floats
 from veridical.validity.accounts import account_of_rows, account_of_scores
 from veridical.validity.cells import has_percent_signs, is_missing, is_no_size, number_in, numbers, plain, sizes, texts
-from veridical.validity.composites import Composite, composites
+from veridical.validity.composites import Composite, composites_both_ways
 from veridical.validity.long_table import wide
 from veridical.validity.reading import Raw, read_raw
 from veridical.validity.repeated_rows import without_repeats
@@ -87,9 +87,10 @@ def _cells_without_score(raw: Raw, roles: Roles) -> Iterator[Note]:
 
 
 def _without_composites(table: ScoreTable, raw: Raw) -> ScoreTable:
-    """The table without benchmarks that are made of an outcome, where nobody named them.
+    """The table without benchmarks that are made of an outcome, or an outcome of them, where nobody named them.
 
-    Raises UserError where one was named: what holds the outcome predicts it whatever the models can do.
+    Raises UserError where one was named: what holds the outcome, or is a part of it, predicts it whatever the models
+    can do.
     """
     outcomes, roles = tuple(table.roles.outcomes), table.roles
     if not outcomes:
@@ -102,28 +103,43 @@ def _without_composites(table: ScoreTable, raw: Raw) -> ScoreTable:
             columns[name] = _lenient(raw, name)[rows]
     columns = {name: columns[name] for name in raw.frame.columns if name in columns}
     halves = {name: _half_a_digit(raw.texts(name)) for name in columns}
-    found = composites(columns, halves, (*roles.predictors, *roles.controls), outcomes)
+    found, held = composites_both_ways(columns, halves, (*roles.predictors, *roles.controls), outcomes)
     named = [one for one in found if one.column not in table.taken]
     if named:
         raise UserError(
             f"{table.source}: {named[0].message}: it predicts {named[0].outcome} because it is made of it; leave "
             f"{named[0].column} out, or make another outcome of what it does not hold"
         )
-    return _left_out(table, found)
+    if parts := [one for one in held if one.outcome not in table.taken]:
+        part, outcome = parts[0].outcome, parts[0].column
+        raise UserError(
+            f"{table.source}: {parts[0].message}: {part} predicts {outcome} because it is a part of it; leave {part} "
+            f"out, or make another outcome that does not hold it"
+        )
+    return _left_out(table, found, held)
 
 
-def _left_out(table: ScoreTable, found: Sequence[Composite]) -> ScoreTable:
-    if not found:
+def _left_out(table: ScoreTable, found: Sequence[Composite], held: Sequence[Composite]) -> ScoreTable:
+    """The table without the columns of `found`, which hold an outcome, and the parts of outcomes in `held`."""
+    if not found and not held:
         return table
-    leaving = {one.column for one in found}
+    reasons = {
+        **{one.outcome: one for one in reversed(held)},
+        **{one.column: one for one in reversed(found)},
+    }
+    leaving = set(reasons)
     notes = [
-        Note(kind="composite", where=(one.column, one.outcome), message=f"left out: {one.message}")
-        for one in {one.column: one for one in reversed(found)}.values()
+        Note(
+            kind="composite",
+            where=(left, one.outcome if one.column == left else one.column),
+            message=f"left out: {one.message if one.column == left else f'{left}, since {one.message}'}",
+        )
+        for left, one in reasons.items()
     ]
     roles = replace(table.roles, benchmarks=tuple(name for name in table.roles.benchmarks if name not in leaving))
     if not roles.predictors:
         raise UserError(
-            f"{table.source}: {found[0].message}, and no other benchmark is left; name one with --benchmark"
+            f"{table.source}: {(*found, *held)[0].message}, and no other benchmark is left; name one with --benchmark"
         )
     return replace(
         table,
