@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.validity.making import planted
+from tests.validity.making import planted, without
 from veridical.errors import UserError
 from veridical.report.validity import page
 from veridical.stats.ridge import held_out_fits, leave_groups_out
@@ -108,3 +108,22 @@ def test_the_same_set_in_another_order_has_the_same_gain() -> None:
         for members in (("skill", "idle"), ("idle", "skill"))
     )
     assert one.mae_gain == pytest.approx(other.mae_gain)
+
+
+def test_every_gain_rests_on_the_models_that_have_size_and_all_controls() -> None:
+    """Of 36 models one has no control, another no score on `skill`, a third none on the second control."""
+    table = planted(9, 4, controls=("check", "poor"), jointly={"both": ("skill", "idle")}, outcomes={"needed": ""})
+    table = without(without(without(table, 2, "check"), 7, "skill"), 11, "poor")
+    record = analyse(table, draws=99).record
+    n = {(one.benchmark, one.baseline): one.n for one in record.gains}
+    joint = {one.baseline: one.n for one in record.joint_gains}
+    assert n == {(b, z): 34 - (b == "skill") for b in ("skill", "idle") for z in ("size", "size + controls")}
+    assert joint == {"size": 33, "size + controls": 33}
+    assert {one.benchmark: one.n for one in record.partials} == {"skill": 33, "idle": 34}
+    over_size = next(one for one in record.gains if (one.benchmark, one.baseline) == ("skill", "size"))
+    assert record.joint_gains[0].mae_without == pytest.approx(over_size.without.mae)
+    notes = [note.message for note in record.quality if note.where == ("check",)]
+    assert notes == [
+        "check: 1 of 36 models have no score, and are left out of partial correlations and of every gain, "
+        "over size alone too"
+    ]

@@ -20,9 +20,9 @@ from veridical.validity.inference import Tested
 from veridical.validity.intervals import adjusted, over_families
 from veridical.validity.leave_family_out import (
     NULL,
-    baselines_of,
     dense,
     error_p,
+    fullest_baseline,
     gain_over_families,
     least_permutation_p,
     predictable,
@@ -82,7 +82,7 @@ def comparisons(table: ScoreTable, draws: int, seed: int) -> tuple[list[VersionC
 def _of_variant(
     table: ScoreTable, reworked: str, original: str, draws: int, seed: int
 ) -> Iterator[tuple[VersionComparison, Differences]]:
-    baseline = list(baselines_of(table).values())[-1]
+    baseline = fullest_baseline(table)
     new, old = table.column(reworked), table.column(original)
     # The same models are exchanged for every outcome, so that outcomes can be pooled.
     swaps = swaps_of(generator(seed, "exchange", reworked, original), draws, len(table.models))

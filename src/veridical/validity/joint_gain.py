@@ -19,6 +19,7 @@ from veridical.validity.leave_family_out import (
     baselines_of,
     dense,
     error_p,
+    fullest_baseline,
     gain_over_families,
     least_permutation_p,
     predictable,
@@ -79,7 +80,7 @@ def _rows(table: ScoreTable, features: Floats, members: Sequence[str]) -> Iterat
     x = np.column_stack([table.column(name) for name in members])
     groups: dict[bytes, tuple[Bools, list[str]]] = {}
     for outcome in table.roles.outcomes:
-        rows = table.complete(features, x, table.column(outcome))
+        rows = table.complete(fullest_baseline(table), x, table.column(outcome))
         if predictable(rows, table.family_codes):
             groups.setdefault(rows.tobytes(), (rows, []))[1].append(outcome)
     for rows, outcomes in groups.values():

@@ -47,6 +47,15 @@ def baselines_of(table: ScoreTable) -> dict[Baseline, Floats]:
     return found
 
 
+def fullest_baseline(table: ScoreTable) -> Floats:
+    """Size and all controls, (models, 1 or more).
+
+    Every gain rests on models that have these, whatever its own baseline, so that gains over one baseline can be
+    compared with those over another, and a benchmark's with a set's.
+    """
+    return list(baselines_of(table).values())[-1]
+
+
 def dense(families: Ints) -> Ints:
     """Codes 0 … F-1 of the families that occur, in their order."""
     codes: Ints = np.unique(families, return_inverse=True)[1].astype(np.int64)
@@ -151,8 +160,7 @@ def gains(table: ScoreTable, draws: int, seed: int) -> tuple[list[Gain], list[Pr
 def _tasks(
     table: ScoreTable, pairs: list[tuple[str, str]], baselines: Mapping[Baseline, Floats]
 ) -> Iterator[_BenchmarkTask]:
-    everything = np.column_stack([*baselines.values()])
-    for block in blocks(table, pairs, everything):
+    for block in blocks(table, pairs, fullest_baseline(table)):
         if not predictable(block.rows, table.family_codes):
             continue
         families = dense(table.family_codes[block.rows])

@@ -87,7 +87,10 @@ def _missing(table: ScoreTable) -> Iterator[Note]:
     for name in table.names:
         missing = int(np.isnan(table.column(name)).sum())
         if missing:
-            yield Note(kind="missing", where=(name,), message=f"{name}: {missing} of {n} models have no score")
+            message = f"{name}: {missing} of {n} models have no score"
+            if name in table.roles.controls and table.roles.outcomes:
+                message += ", and are left out of partial correlations and of every gain, over size alone too"
+            yield Note(kind="missing", where=(name,), message=message)
     without = tuple(model for model, size in zip(table.models, table.size, strict=True) if np.isnan(size))
     if without and table.roles.size:
         left_out = "have no size and are left out wherever size is controlled"
