@@ -194,6 +194,12 @@ REPLIES: list[tuple[tuple[str, ...], str, tuple[str | None, ...]]] = [
     (NLI, "Is it True? Yes, it is, or so they say.", (None,)),
     (NLI, "Is that True? Yes. And False? Also yes.", (None,)),
     (NLI, "Is this True? Yes. Is that Unknown? Yes.", (None,)),
+    (ENTAILMENT, "A contradiction.", ("contradiction",)),
+    (ENTAILMENT, "An entailment", ("entailment",)),
+    (ENTAILMENT, "there is no contradiction.", (None,)),
+    (ENTAILMENT, "Not a contradiction.", (None,)),
+    (ENTAILMENT, "Is it a contradiction? A contradiction!", ("contradiction",)),
+    (NLI, "A true or a false one?", (None,)),
 ]
 
 

@@ -231,7 +231,16 @@ FORMS: tuple[Form, ...] = (
         "Going with True.",
         goes_on=False,
     ),
-    Form("alone", "claim", rf"{SENTENCE}{INTERJECTION}", END, "True.", governed=False, letters=False, goes_on=False),
+    Form(
+        "alone",
+        "claim",
+        rf"{SENTENCE}{INTERJECTION}(?:an? )?",
+        END,
+        "True.",
+        governed=False,
+        letters=False,
+        goes_on=False,
+    ),
     Form(
         "alone_letter",
         "claim",
