@@ -67,11 +67,15 @@ def test_a_folder_that_is_not_yet_locked_is_left_alone_while_it_is_new(tmp_path)
     assert clear_abandoned(tmp_path / "run") == [path]
 
 
-def test_links_and_files_of_such_names_are_left_alone(tmp_path):
+def test_links_of_such_names_are_left_alone_and_files_go_when_they_are_old(tmp_path):
     (tmp_path / "kept").mkdir()
     (tmp_path / ".run.0123abcd.tmp").symlink_to(tmp_path / "kept")
-    (tmp_path / ".run.0123abce.tmp").write_text("x")
+    path = tmp_path / ".run.0123abce.tmp"
+    path.write_text("x")
     assert clear_abandoned(tmp_path / "run") == []
+    hour_ago = time.time() - 3600
+    os.utime(path, (hour_ago, hour_ago))
+    assert clear_abandoned(tmp_path / "run") == [path]
     assert (tmp_path / "kept").is_dir()
 
 

@@ -309,3 +309,12 @@ def test_a_right_answer_that_is_read_as_none_is_said_with_the_remedy(tmp_path) -
         "a row without a right answer ('null' is read as none; --labels names labels)": 1,
         "a row without a right answer": 1,
     }
+
+
+def test_open_answers_that_differ_by_case_are_wrong_and_counted(tmp_path) -> None:
+    rows = [f"{n},Name {n},{'N' if n < 3 else 'n'}ame {n}" for n in range(6)]
+    done = import_logs("predictions", table(tmp_path / "a.csv", "id,gold,prediction", *rows), tmp_path / "run")
+    assert accuracy(tmp_path / "run")["value"] == 3 / 6
+    assert any(
+        "3 answers are a right answer but for upper and lower case" in one for one in done.study.judgement.notices
+    )

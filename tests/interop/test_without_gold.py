@@ -85,11 +85,27 @@ def test_a_score_that_is_no_grade_is_not_ok_whatever_the_letter_says(tmp_path, v
     assert "accuracy .500 of 10, and .625 of " in first
 
 
+@pytest.mark.parametrize("make", [choices_of_ten, grades_of_ten])
+@pytest.mark.parametrize("value", ["excellent", "c"])
+def test_a_text_that_is_none_of_inspects_grades_is_not_ok(tmp_path, value, make):
+    """Inspect counts such as 0, as its mean has it: 5 of 10, and up to 7."""
+    samples = make()
+    scorer = "choice" if make is choices_of_ten else "match"
+    for one in samples[:2]:
+        one["scores"][scorer]["value"] = value
+    done = import_logs("inspect", log(tmp_path / "a.json", samples, 0.5, scorer=scorer), tmp_path / "run")
+    assert accuracies(done) == {scorer: (0.5, 0.5, 0.7, {"ok": 8, "unparsed": 2})}
+    assert task_of(done).metrics[0].own == 0.5
+
+
 def test_answers_without_choices_among_those_with_choices_are_counted(tmp_path):
     samples = [without(one, "choices") if n in (0, 9) else one for n, one in enumerate(choices_of_ten())]
     done = import_logs("inspect", log(tmp_path / "a.json", samples, 0.7, scorer="choice"), tmp_path / "run")
     assert accuracies(done)["choice"][0] == 0.7
-    assert any("2 answers (choice) have no choices in the log" in one for one in done.study.judgement.notices)
+    assert any(
+        "2 answers (choice) have no choices in the log, or none that it calls right" in one
+        for one in done.study.judgement.notices
+    )
 
 
 # Which readings are of choices, whatever order the records stand in

@@ -36,7 +36,7 @@ def temporary_folder(target: Path) -> Iterator[Path]:
 
 
 def clear_abandoned(target: Path) -> list[Path]:
-    """Remove the folders that killed writers to `target` left next to it; gives those removed.
+    """Remove the folders and files that killed writers to `target` left next to it; gives those removed.
 
     Where the file system has no locks, nothing is removed.
     """
@@ -44,10 +44,13 @@ def clear_abandoned(target: Path) -> list[Path]:
     removed = []
     with contextlib.suppress(OSError):
         for path in sorted(target.parent.iterdir()):
-            if not own.fullmatch(path.name) or path.is_symlink() or not path.is_dir():
+            if not own.fullmatch(path.name) or path.is_symlink():
                 continue
-            if is_abandoned(path, 0) if path.suffix == ".tmp" else is_abandoned(path):
+            if path.is_dir() and (is_abandoned(path, 0) if path.suffix == ".tmp" else is_abandoned(path)):
                 shutil.rmtree(path, ignore_errors=True)
+                removed.append(path)
+            elif path.is_file() and is_abandoned(path):
+                path.unlink()
                 removed.append(path)
     return removed
 

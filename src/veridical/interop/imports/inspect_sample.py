@@ -163,6 +163,9 @@ def _with_score(
         answer.status, answer.detail = Status.UNPARSED, "the scorer found no answer"
     elif grade in (0.0, 1.0):
         answer.label = CORRECT if grade else INCORRECT
+    if isinstance(value, str) and not _is_grade(value):
+        answer.status, answer.label = Status.UNPARSED, None
+        answer.detail, answer.recomputed = NO_NUMBER.format(value=repr(value[:60])), {}
     if grade is None or not math.isfinite(grade):  # whatever was answered, the scorer graded nothing
         answer.status, answer.label = Status.ERROR if value is None else Status.NON_FINITE, None
         answer.detail, answer.recomputed = (
@@ -189,13 +192,22 @@ def _grade(value: object) -> float | None:
     if isinstance(value, bool | int | float):
         return as_number(value)
     if isinstance(value, str):
-        if value.casefold() in _WORDS and (value in "CIPN" or len(value) > 1):
-            return _WORDS[value.casefold()]
-        try:
-            return float(value)
-        except ValueError:
+        if not _is_grade(value):
             return 0.0
+        word = value.casefold()
+        return _WORDS[word] if word in _WORDS and (value in "CIPN" or len(value) > 1) else float(value)
     return None
+
+
+def _is_grade(text: str) -> bool:
+    """Whether a text is one of Inspect's grades, or a number. It counts any other as 0, which says nothing."""
+    if text.casefold() in _WORDS and (text in "CIPN" or len(text) > 1):
+        return True
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _text(value: object) -> str:

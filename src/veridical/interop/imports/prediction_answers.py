@@ -37,6 +37,7 @@ def answers_of(
     seen: Counter[tuple[str, ...]] = Counter()
     golds_by_id: dict[str, set[tuple[str, ...]]] = {}
     unread: Counter[str] = Counter()
+    other_case = 0
     for row in rows:
         task.ledger.take()
         labels = options.of(row)
@@ -70,7 +71,9 @@ def answers_of(
         elif golds and options.per_row:
             answer.status, answer.detail = Status.ERROR, "the cell of its choices is not a list"
         elif columns.prediction and not answer.metrics:
-            right = normal(answer.text or "") in map(normal, golds)
+            said, known = normal(answer.text or ""), [normal(gold) for gold in golds]
+            right = said in known
+            other_case += not right and said.casefold() in [gold.casefold() for gold in known]
             answer.metrics = {"exact_match": float(right)}
             answer.fields["gold"] = json.dumps(golds, ensure_ascii=False) if len(golds) > 1 else golds[0]
         if columns.prediction and not columns.scores and not answer.text:
@@ -80,6 +83,11 @@ def answers_of(
         shown = ", ".join(repr(name[:40]) for name in several[:4])
         task.lacks.append(
             f"{len(several):,} ids have rows with different right answers, each of which is an item of its own: {shown}"
+        )
+    if other_case:
+        task.notices.append(
+            f"{other_case:,} answers are a right answer but for upper and lower case, and count as wrong: the "
+            "questions have no options, so that the texts are compared"
         )
     if unread:
         shown = ", ".join(f"{text!r} ({count})" for text, count in unread.most_common(4))

@@ -71,8 +71,8 @@ class ReadingKinds:
                 )
         for reading, n in self.by_grade_alone.items():
             yield (
-                f"{n:,} answers ({reading}) have no choices in the log and are judged by its own grade; the others by "
-                "their choices"
+                f"{n:,} answers ({reading}) have no choices in the log, or none that it calls right, and are judged by "
+                "its own grade; the others by their choices"
             )
 
     def labels(self, answer: Answer) -> list[str]:

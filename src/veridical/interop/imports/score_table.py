@@ -15,6 +15,7 @@ from pathlib import Path
 from veridical.errors import UserError
 from veridical.files.csv_text import csv_text
 from veridical.files.ledger import Ledger
+from veridical.files.new_folder import clear_abandoned
 from veridical.files.targets import keep_apart
 from veridical.files.writing import check_path, make_folder, replace
 from veridical.interop.imports.folders import files_in
@@ -134,5 +135,6 @@ def import_scores(path: str | Path, out: str | Path, missing: Collection[float] 
     table = read_scores(source, missing)
     rows = [[field.name for field in fields(Score)], *map(astuple, table.scores)]
     make_folder(target.parent)
+    clear_abandoned(target)
     replace(target, csv_text(rows).encode())
     return table
