@@ -51,11 +51,15 @@ class Metric(Frozen):
 
 
 class LeftOut(Frozen):
-    """Something in the logs that is not in the run, and why: a file, a task, a whole evaluation, or `n` records."""
+    """Something in the logs that is not in the run, and why: a file, a task, a whole evaluation, or `n` records.
+
+    `records` counts by reason those of the log's records among it that no task counts.
+    """
 
     what: str
     reason: str
     n: int = 1
+    records: Mapping[str, int] = Field(default_factory=dict)
 
 
 class Notice(Frozen):
@@ -152,13 +156,17 @@ class Imported(Frozen):
         for task in counted:
             skipped.update(task.skipped)
             unjudged.update(task.unjudged)
+        elsewhere: Counter[str] = Counter()
+        for one in self.left_out:
+            elsewhere.update(one.records)
+        skipped.update(elsewhere)
         return HarnessTask(
             suite="",
             records=0,
             judged_by="",
             skipped=skipped,
             unjudged=unjudged,
-            read=sum(task.read or 0 for task in counted),
+            read=sum(task.read or 0 for task in counted) + elsewhere.total(),
             judged=sum(task.judged for task in counted),
             absent=sum(task.absent for task in counted),
         ).account

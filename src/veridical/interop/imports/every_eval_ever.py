@@ -6,24 +6,26 @@ Written against its schema `instance_level_eval_0.2.1` and `0.2.2`, and records 
 
 from __future__ import annotations
 
-from collections import Counter
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
-from veridical.files.ledger import reasons
-from veridical.interop.imports.answer import Answer, flat_fields, held, letters, listed
+from veridical.interop.imports.answer import Answer, as_text, flat_fields, held, letters, listed
+from veridical.interop.imports.copies import Repeats
 from veridical.interop.imports.direction import declared_way, says_lower
 from veridical.interop.imports.folders import files_in
-from veridical.interop.imports.logged import LoggedModel, LoggedTask
-from veridical.interop.imports.records import RecordFile
+from veridical.interop.imports.logged import NO_MODEL, LoggedModel, LoggedTask
+from veridical.interop.imports.records import RecordFile, lost_records
 from veridical.runs.provenance import LeftOut
 from veridical.status import Status
 
 HARNESS = "every_eval_ever"
-NO_SAMPLE = "a record without a sample id, an input or an evaluation"
+NO_SAMPLE = "no record of a sample (model_id, evaluation_name, sample_id, and an input, an evaluation or an error)"
+NO_GRADE = "the record has no evaluation of this sample"
+SCHEMAS = ("0.2.1", "0.2.2")
 _READING = "answer"
 
 
@@ -36,6 +38,7 @@ class _EvaluationRecords:
     version: str = ""
     with_references: bool = False
     """Whether any record says what is right."""
+    repeats: Repeats = field(default_factory=Repeats)
 
 
 def read_every_eval_ever(path: Path) -> list[LoggedModel]:
@@ -50,15 +53,18 @@ def read_every_eval_ever(path: Path) -> list[LoggedModel]:
             if not _is_sample(record):
                 records.ledger.leave_unreadable(NO_SAMPLE)
                 continue
-            key = str(record["model_id"]), str(record["evaluation_name"])
-            group = groups.setdefault(key, _EvaluationRecords(version=str(record.get("schema_version", ""))))
+            group = groups.setdefault(
+                _group_of(record), _EvaluationRecords(version=as_text(record.get("schema_version") or ""))
+            )
             group.files[file] = group.files.get(file, 0) + 1
-            group.with_references = group.with_references or bool(listed(record["input"].get("reference")))
-            if len(group.choices) < 2:
-                group.choices.add(tuple(map(str, listed(held(record["input"]).get("choices")))))
+            asked = held(record.get("input"))
+            group.with_references = group.with_references or bool(listed(asked.get("reference")))
+            if len(group.choices) < 2 and asked:
+                group.choices.add(tuple(map(str, listed(asked.get("choices")))))
+            group.repeats.expect(_asked(record), _written(record))
         if records.ledger.read > records.ledger.unreadable:  # else the file is of another kind
             records.ledger.check_readable(str(file))
-        left_out += _lost(file, records)
+        left_out += lost_records(file, records.ledger)
     if not groups:
         raise UserError(
             f"{path}: no instance-level records of every_eval_ever are here (JSON Lines with model_id, "
@@ -67,68 +73,79 @@ def read_every_eval_ever(path: Path) -> list[LoggedModel]:
         )
     models: dict[str, LoggedModel] = {}
     for (model, name), group in groups.items():
-        logged = models.setdefault(model, LoggedModel(HARNESS, model, group.version, [], where=str(path)))
-        logged.tasks.append(_task(model, name, group))
+        named = model or path.stem
+        logged = models.setdefault(model, LoggedModel(HARNESS, named, group.version, [], where=str(path)))
+        logged.tasks.append(_task(model, name, group, path))
     next(iter(models.values())).left_out += left_out
     return list(models.values())
 
 
-def _lost(file: Path, records: RecordFile) -> Iterator[LeftOut]:
-    """What of a file belongs to no evaluation."""
-    if lost := records.ledger.left_out:
-        n, of = lost.total(), records.ledger.read
-        yield LeftOut(what=f"{n:,} of {of:,} records of {file}", reason=reasons(lost), n=n)
-
-
 def _is_sample(record: Mapping[str, Any]) -> bool:
-    return (
-        "model_id" in record
-        and "evaluation_name" in record
-        and "sample_id" in record
-        and isinstance(record.get("input"), dict)
-        and isinstance(record.get("evaluation"), dict)
+    """Whether a record is of a sample that was asked: one that failed has no evaluation, or no input."""
+    named = all(name in record for name in ("model_id", "evaluation_name", "sample_id"))
+    return named and bool(
+        isinstance(record.get("input"), dict) or isinstance(record.get("evaluation"), dict) or record.get("error")
     )
 
 
-def _task(model: str, name: str, group: _EvaluationRecords) -> LoggedTask:
+def _group_of(record: Mapping[str, Any]) -> tuple[str, str]:
+    """Model and evaluation, each empty where the record does not name it."""
+    return as_text(record["model_id"] or ""), as_text(record["evaluation_name"] or "")
+
+
+def _asked(record: Mapping[str, Any]) -> str:
+    """What is asked, and by what it is graded: records that have this in common answer one question."""
+    return _written({name: record.get(name) for name in ("sample_id", "evaluation_result_id", "input")})
+
+
+def _written(record: Mapping[str, Any]) -> str:
+    return json.dumps(record, sort_keys=True)
+
+
+def _task(model: str, name: str, group: _EvaluationRecords, path: Path) -> LoggedTask:
     files = {file: RecordFile(file) for file in group.files}
     task = LoggedTask(
-        name=name,
-        answers=lambda: _answers(task, model, group, list(files.values())),
+        name=name or path.stem,
+        answers=lambda: _answers(task, (model, name), group, list(files.values())),
         version=group.version,
         sources=lambda: [file.source for file in files.values() if file.source],
         total=sum(group.files.values()),
         lacks=["log-likelihoods, and the number that was reported for the whole task"],
     )
+    if not model:
+        task.lacks.append(NO_MODEL)
+    if group.version not in SCHEMAS:
+        said = f"schema version {group.version!r} is" if group.version else "no schema version, and what is read is"
+        task.notices.append(f"{said} not one of those that this reader was written for ({', '.join(SCHEMAS)})")
     return task
 
 
-def _answers(task: LoggedTask, model: str, group: _EvaluationRecords, files: Sequence[RecordFile]) -> Iterator[Answer]:
-    seen: Counter[tuple[str, str]] = Counter()
+def _answers(
+    task: LoggedTask, own: tuple[str, str], group: _EvaluationRecords, files: Sequence[RecordFile]
+) -> Iterator[Answer]:
     same = len(group.choices) == 1
     for file in files:
         for record in file:
-            if not _is_sample(record):
-                continue
-            if (str(record["model_id"]), str(record["evaluation_name"])) != (model, task.name):
+            if not _is_sample(record) or _group_of(record) != own:
                 continue
             task.ledger.take()
-            way = declared_way(record["evaluation"], record.get("metric_config"))
+            way = declared_way(held(record.get("evaluation")), record.get("metric_config"))
             if way is not None or says_lower(task.name):
                 task.higher_is_better.setdefault("score", bool(way))
             answer = _answer(record, named_choices=same)
-            answer.gold_unknown = group.with_references and not listed(record["input"].get("reference"))
-            key = (answer.document, answer.reading)
-            answer.repeat = seen[key]
-            seen[key] += 1
+            asked = record.get("input")
+            answer.gold_unknown = (
+                group.with_references and isinstance(asked, dict) and not listed(asked.get("reference"))
+            )
+            answer.repeat = group.repeats.number(_asked(record), _written(record))
             yield answer
 
 
 def _answer(record: Mapping[str, Any], *, named_choices: bool) -> Answer:
-    asked, graded = held(record["input"]), held(record["evaluation"])
+    asked, graded = held(record.get("input")), held(record.get("evaluation"))
     choices = [str(choice) for choice in listed(asked.get("choices"))]
     references = [str(reference) for reference in listed(asked.get("reference"))]
-    if set(choices) <= set(references):  # the answers that are accepted to an open question
+    if choices and set(choices) <= set(references):  # the answers that are accepted to an open question
         choices = []
     labels = choices if named_choices and len(set(choices)) == len(choices) else letters(len(choices))
     places = [place for one in references if (place := _place(one, choices, labels)) is not None]
@@ -136,9 +153,9 @@ def _answer(record: Mapping[str, Any], *, named_choices: bool) -> Answer:
     place = _place(extracted, choices, labels) if extracted is not None else None
     multiple_choice = bool(choices and (places or not references))
     answer = Answer(
-        document=str(record["sample_id"]),
-        fields={"input": str(asked.get("raw", ""))},
-        factors={"sample_id": str(record["sample_id"]), **flat_fields(held(record.get("metadata")))},
+        document=_document(record),
+        fields={"input": as_text(asked.get("raw", ""))} if asked else {"sample_id": _document(record)},
+        factors={"sample_id": _document(record), **flat_fields(held(record.get("metadata")))},
         reading=str(record.get("evaluation_result_id") or _READING),
         metrics={name: graded[name] for name in ("is_correct", "score") if graded.get(name) is not None},
         choices=choices if multiple_choice else (),
@@ -148,12 +165,19 @@ def _answer(record: Mapping[str, Any], *, named_choices: bool) -> Answer:
         text=_text(record),
     )
     if record.get("error"):
-        answer.status, answer.detail = Status.ERROR, str(record["error"])
+        answer.status, answer.detail = Status.ERROR, as_text(record["error"])
+    elif not answer.metrics and not multiple_choice:
+        answer.status, answer.detail = Status.ERROR, NO_GRADE
     elif multiple_choice:
         answer.label = labels[place] if place is not None else None
         if place is None:
             answer.status = Status.UNPARSED if answer.text else Status.EMPTY
     return answer
+
+
+def _document(record: Mapping[str, Any]) -> str:
+    """The sample's id; its text where it has none."""
+    return as_text(record["sample_id"] if record["sample_id"] is not None else held(record.get("input")).get("raw", ""))
 
 
 def _place(text: str, choices: Sequence[str], labels: Sequence[str]) -> int | None:

@@ -33,7 +33,9 @@ _DETAILS = re.compile(rf"details_(?P<task>.+)_(?P<date>{_DATE})\.parquet")
 _READING = "details"
 MOST_ROWS = 10_000_000
 ABSENT = "asked, as the results file says, and not among the details"
-NO_ANSWER = "a row without choices and without an answer"
+UNKNOWN_FORM = "a row of no form that lighteval writes"
+NO_ANSWER = "the row has neither an answer nor a grade"
+NO_SCORES = "the row lacks the log-likelihoods of its choices"
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,11 @@ class _Row:
     texts: Sequence[str]
     metrics: Mapping[str, object]
     specific: Mapping[str, Any]
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether each of several choices has a log-likelihood."""
+        return len(self.scores) == len(self.choices) > 1
 
 
 def read_lighteval(path: Path) -> list[LoggedModel]:
@@ -172,31 +179,30 @@ def _answers(task: LoggedTask, file: Path, evaluated: int) -> Iterator[Answer]:
     rows = list(frame.iter_rows(named=True))
     read = [_row(row) for row in rows]
     offered = {tuple(row.choices) for row in read if row is not None}
+    by_scores = any(row is not None and row.is_scored for row in read)
     task.ledger.take(len(read))
     for place, row in enumerate(read):
-        answer = _answer(row, str(place), same=len(offered) == 1) if row is not None else None
-        if answer is None:
-            task.ledger.leave(NO_ANSWER)
+        if row is None:
+            task.ledger.leave_unreadable(UNKNOWN_FORM)
         else:
-            yield answer
+            yield _answer(row, str(place), same=len(offered) == 1, by_scores=by_scores)
     for place in range(len(read), evaluated):
         answer = Answer(document=str(place), fields={"row": str(place)}, reading=_READING, metrics={})
         answer.status, answer.detail, answer.in_log = Status.ERROR, ABSENT, False
         yield answer
 
 
-def _answer(row: _Row, document: str, *, same: bool) -> Answer | None:
+def _answer(row: _Row, document: str, *, same: bool, by_scores: bool) -> Answer:
+    """A row as an answer. `by_scores` says that the task's choices are scored: a row without scores is then not ok."""
     choices = [choice.strip() or choice for choice in row.choices]
     labels = choices if same and len(set(choices)) == len(choices) else letters(len(choices))
-    scored = len(row.scores) == len(choices) > 1
-    if not scored and not row.texts and not row.metrics:
-        return None
+    scored = row.is_scored or (by_scores and len(choices) > 1)
     fields = {"query": row.query, **{f"specific.{name}": text for name, text in flat_fields(row.specific).items()}}
     if row.instruction:
         fields["instruction"] = row.instruction
     if not scored and row.golds:
         fields["gold"] = as_text(list(row.golds))
-    return Answer(
+    answer = Answer(
         document=document,
         fields=fields,
         factors={"row": document},
@@ -205,12 +211,17 @@ def _answer(row: _Row, document: str, *, same: bool) -> Answer | None:
         choices=list(row.choices) if scored else (),
         labels=labels if scored else (),
         gold=[place for place in row.gold if 0 <= place < len(choices)] if scored else (),
-        scores=row.scores if scored else (),
-        unconditional=row.unconditional if scored and len(row.unconditional) == len(choices) else (),
+        scores=row.scores if row.is_scored else (),
+        unconditional=row.unconditional if row.is_scored and len(row.unconditional) == len(choices) else (),
         lengths=list(row.choices) if scored else (),
         contexts=[row.prompt] if row.prompt else (),
         text=None if scored else next(iter(row.texts), ""),
     )
+    if scored and not row.is_scored:
+        answer.status, answer.detail = Status.ERROR, NO_SCORES
+    elif not scored and not row.texts and not row.metrics:
+        answer.status, answer.detail = Status.ERROR, NO_ANSWER
+    return answer
 
 
 def _row(row: Mapping[str, Any]) -> _Row | None:

@@ -9,6 +9,8 @@ from veridical.files.ledger import Ledger
 from veridical.interop.imports.answer import Answer
 from veridical.runs.provenance import LeftOut, SourceFile
 
+NO_MODEL = "no name of the model: --model NAME gives it one"
+
 Reported = tuple[str, str, float]
 """Metric, reading and value, as the harness gave them."""
 

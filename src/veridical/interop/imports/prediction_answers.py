@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from veridical.files.tables import TableRow
 from veridical.interop.imports.answer import Answer, letters
+from veridical.interop.imports.copies import Repeats
 from veridical.interop.imports.logged import LoggedTask
 from veridical.interop.imports.prediction_columns import PredictionColumns
 from veridical.interop.imports.prediction_options import Options, golds_of, normal, place_of
@@ -34,7 +35,9 @@ def answers_of(
     scores: PredictionScores,
 ) -> Iterator[Answer]:
     """An answer for every row that says what is right; once all are read, the task says what was odd."""
-    seen: Counter[tuple[str, ...]] = Counter()
+    repeats = Repeats()
+    for row in rows:
+        repeats.expect(_asked(row, columns), _written(row))
     golds_by_id: dict[str, set[tuple[str, ...]]] = {}
     unread: Counter[str] = Counter()
     other_case = 0
@@ -57,9 +60,7 @@ def answers_of(
         if columns.correct and answer.metrics[columns.correct] is None:
             unread[row.values.get(columns.correct, "").strip()[:40] or "empty"] += 1
         _describe(answer, row, columns)
-        # Rows of one id with other right answers are of other items, and no repetition of each other.
-        answer.repeat = seen[document, *golds]
-        seen[document, *golds] += 1
+        answer.repeat = repeats.number(_asked(row, columns), _written(row))
         golds_by_id.setdefault(document, set()).add(tuple(golds))
         if columns.prediction:
             answer.text = said_in(row, columns.prediction, labels or golds)
@@ -94,6 +95,16 @@ def answers_of(
         task.lacks.append(
             f"column {columns.correct!r} is neither 0 nor 1 in {unread.total():,} of {len(rows):,} rows: {shown}"
         )
+
+
+def _asked(row: TableRow, columns: PredictionColumns) -> str:
+    """What identifies the item of a row: rows of one id with another question or right answer are of other items."""
+    question = {name: cell for name, cell in row.values.items() if name.strip().lower() in _QUESTION}
+    return json.dumps([cell_of(row, columns.id) or row.line, golds_of(row, columns.gold), sorted(question.items())])
+
+
+def _written(row: TableRow) -> str:
+    return json.dumps(dict(row.values), sort_keys=True)
 
 
 def _describe(answer: Answer, row: TableRow, columns: PredictionColumns) -> None:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from veridical.errors import UserError
-from veridical.files.ledger import reasons
 from veridical.files.tables import TableRow, open_table
-from veridical.interop.imports.records import RecordFile
+from veridical.interop.imports.records import RecordFile, lost_records
 from veridical.runs.provenance import LeftOut
 
 
@@ -40,10 +39,7 @@ def read_rows(path: Path) -> PredictionRows:
             f"{path}: no JSON object with an answer is in it; write one a line (or an array of them), or a table with "
             "a header"
         )
-    lost = records.ledger.left_out
-    n, of = lost.total(), records.ledger.read
-    left_out = [LeftOut(what=f"{n:,} of {of:,} records of {path}", reason=reasons(lost), n=n)] if lost else []
-    return PredictionRows(rows, left_out=left_out)
+    return PredictionRows(rows, left_out=lost_records(path, records.ledger))
 
 
 def _cells(record: Mapping[str, object]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from veridical.errors import UserError
 from veridical.files.sources import check_source
 from veridical.files.tables import TableRow
-from veridical.interop.imports.logged import LoggedModel, LoggedTask
+from veridical.interop.imports.logged import NO_MODEL, LoggedModel, LoggedTask
 from veridical.interop.imports.prediction_answers import answers_of, cell_of, grade_of, places_of, said_in
 from veridical.interop.imports.prediction_columns import PredictionColumns, found_columns
 from veridical.interop.imports.prediction_options import Options, golds_of, how_read, options_of, place_of
@@ -40,7 +40,7 @@ def read_predictions(path: Path, given: PredictionColumns | None = None) -> list
         logged.tasks.append(_task(path, name, own, columns))
     next(iter(models.values())).left_out += found.left_out
     if not columns.model:
-        next(iter(models.values())).tasks[0].lacks.append("no name of the model: --model NAME gives it one")
+        next(iter(models.values())).tasks[0].lacks.append(NO_MODEL)
     return list(models.values())
 
 

@@ -18,10 +18,10 @@ from pydantic_core import from_json
 
 from veridical.errors import UserError
 from veridical.files.encodings import FALLBACK, marked_encoding
-from veridical.files.ledger import Ledger
+from veridical.files.ledger import Ledger, reasons
 from veridical.files.pointers import check_pointer_file
 from veridical.interop.imports.json_values import NOT_JSON, ObjectReader, objects_in
-from veridical.runs.provenance import SourceFile
+from veridical.runs.provenance import LeftOut, SourceFile
 
 CP1252 = "not UTF-8, read as Windows-1252"
 
@@ -258,3 +258,12 @@ def source_of(path: Path) -> SourceFile:
             sha.update(data)
             size += len(data)
     return SourceFile(name=path.name, bytes=size, sha256=sha.hexdigest())
+
+
+def lost_records(path: Path, ledger: Ledger) -> list[LeftOut]:
+    """What of a file's records belongs to no task, as its run's manifest has it."""
+    if not (lost := ledger.left_out):
+        return []
+    n = lost.total()
+    what = f"{n:,} of {ledger.read:,} records of {path}"
+    return [LeftOut(what=what, reason=reasons(lost), n=n, records=dict(lost))]
