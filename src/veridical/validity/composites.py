@@ -88,7 +88,13 @@ def composites_both_ways(
     search = _Search(dict(columns), dict(halves))
     made = _composites(search, predictors, outcomes)
     known = {(one.column, one.outcome) for one in made}
-    pairs = [(outcome, name) for outcome in outcomes for name in predictors if (name, outcome) not in known]
+    few = len(columns) <= _MANY
+    pairs = [
+        (outcome, name)
+        for outcome in outcomes
+        for name in (predictors if few else search.parts_of(outcome, predictors))
+        if (name, outcome) not in known
+    ]
     found = [one for pair in pairs if pair[0] != pair[1] and (one := search.made_of(*pair)) is not None]
     return made, [one for one in found if one.kind in ("mean", "sum", "rest", "difference")]
 
@@ -98,6 +104,10 @@ def _composites(search: _Search, predictors: Sequence[str], outcomes: Sequence[s
     found = [one for pair in pairs if (one := search.made_of(*pair)) is not None]
     places = {name: place for place, name in enumerate(predictors)}
     return sorted(found, key=lambda one: places[one.column])
+
+
+_MANY = 40
+"""In tables of more columns only those are tried as an outcome's parts that one search for a sum names."""
 
 
 class _Search:
@@ -120,6 +130,13 @@ class _Search:
             }
             self._copies[outcome] = {name: factor for name, factor in factors.items() if factor}
         return self._copies[outcome]
+
+    def parts_of(self, whole: str, predictors: Sequence[str]) -> list[str]:
+        """The predictors that a sum of any of the other columns is made of, where that is the whole."""
+        copies = self.copies(whole)
+        found = self._sum_of(whole, [one for one in self.columns if one != whole and one not in copies])
+        parts = () if found is None else self._parts(found)
+        return [name for name in predictors if name in parts]
 
     def made_of(self, name: str, outcome: str) -> Composite | None:
         """What a column is made of, the outcome among it; None where it is not."""
