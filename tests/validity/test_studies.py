@@ -113,10 +113,11 @@ def test_sv_is_a_column_at_half_and_at_all_of_the_variants(tmp_path: Path) -> No
     with pytest.raises(UserError, match="suggestions"):
         read_study(tmp_path)
     scores = read_study(tmp_path)
+    records = vd.open_study(tmp_path).records
     for share in (0.5, 1.0):
         expected = {
             one.model: one.value
-            for one in vd.open_study(tmp_path).records
+            for one in records
             if one.measure == "seed_variant_accuracy" and dict(one.slice) == {"ct": share}
             if one.answerer == "model" and one.against is None and one.input == "full"
         }
