@@ -244,7 +244,7 @@ def _lines(pattern: str, head: int = 0) -> Callable[[Path], int]:
 
 
 def _samples(folder: Path) -> int:
-    document = json.loads((folder / "log.json").read_bytes())
+    document = json.loads((folder / "log.json").read_bytes().decode(errors="replace"))
     return len(document["samples"])
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from veridical.errors import UserError
+from veridical.files.links import real_path
 from veridical.files.sources import KINDS
 
 
@@ -27,13 +28,13 @@ def regular_target(path: Path) -> Path:
     if not stat.S_ISREG(mode):
         raise UserError(f"cannot write {path}: {KINDS.get(stat.S_IFMT(mode), 'no regular file')}; name a file")
     # A link of which another follows is resolved whole, also one that leads to no file yet.
-    return path.resolve()
+    return real_path(path)
 
 
 def same_file(path: Path, other: Path) -> bool:
     """Whether two paths lead to one file, by name or by a hard link; neither has to exist."""
     try:
-        return path.resolve() == other.resolve() or path.samefile(other)
+        return real_path(path) == real_path(other) or path.samefile(other)
     except (OSError, RuntimeError, ValueError):
         return False
 
@@ -45,5 +46,5 @@ def keep_apart(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
         for given in inputs:
             if same_file(output, given):
                 raise UserError(f"--out would write over {given}, which is read; choose another file")
-            if given.is_dir() and output.resolve().is_relative_to(given.resolve()):
+            if given.is_dir() and real_path(output).is_relative_to(real_path(given)):
                 raise UserError(f"--out would write {output} into {given}, which is read; choose another folder")

@@ -13,6 +13,7 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 from veridical.errors import UserError
+from veridical.files.links import real_path
 
 
 def cache_folder() -> Path:
@@ -24,7 +25,7 @@ def cache_folder() -> Path:
 def file_hash(path: Path) -> str:
     """SHA-256 of a file, remembered by its path, size and time of change, since weights are large."""
     stat = path.stat()
-    key = hashlib.sha256(f"{path.resolve()}|{stat.st_size}|{stat.st_mtime_ns}".encode()).hexdigest()
+    key = hashlib.sha256(f"{real_path(path)}|{stat.st_size}|{stat.st_mtime_ns}".encode()).hexdigest()
     entry = cache_folder() / "hashes" / f"{key}.json"
     try:
         return str(json.loads(entry.read_text())["sha256"])

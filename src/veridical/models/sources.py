@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from veridical.errors import UserError, unknown
+from veridical.files.links import real_path
 from veridical.files.pointers import check_pointer_file
 from veridical.models.model_source import ModelSource
 from veridical.models.providers import PROVIDERS
@@ -102,7 +103,7 @@ def _gguf(spec: str, rest: str) -> ModelSource:
     check_pointer_file(path)
     if path.read_bytes()[:4] != b"GGUF" if path.stat().st_size < 4 else not _begins_with(path, b"GGUF"):
         raise UserError(f"model {spec!r}: {path} is not a GGUF file (its first bytes are not 'GGUF')")
-    return ModelSource(spec, "gguf", str(path.resolve()))
+    return ModelSource(spec, "gguf", str(real_path(path)))
 
 
 def _begins_with(path: Path, magic: bytes) -> bool:
@@ -124,7 +125,7 @@ def _hugging_face(spec: str, rest: str) -> ModelSource:
             if file.name.endswith((*WEIGHTS, ".json", ".model")):
                 check_pointer_file(file)
         check_shards(path)
-        return ModelSource(spec, "folder", str(path.resolve()))
+        return ModelSource(spec, "folder", str(real_path(path)))
     if path.is_file():
         raise UserError(f"model {spec!r}: {path} is a file; name its folder, or gguf/{rest} for a GGUF file")
     looks_local = rest.startswith((".", "/", "~")) or rest.count("/") != 1

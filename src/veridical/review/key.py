@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from veridical.errors import UserError
 from veridical.files.decoding import DecodingError, decode
 from veridical.files.json_text import JSONContentError, parse_json, place
+from veridical.files.links import real_path
 from veridical.files.text_file import read_text
 from veridical.files.writing import json_bytes, replace
 from veridical.items import Frozen, Name
@@ -78,8 +79,8 @@ def read_key(path: Path) -> ReviewKey:
 
 def find_key(sheets: list[Path]) -> Path:
     """The key in the folder of the sheets or in the one above. Raises UserError where there is none, or several."""
-    folders = dict.fromkeys(folder for sheet in sheets for folder in (sheet.parent, sheet.resolve().parent.parent))
-    keys = {(folder / NAME).resolve(): folder / NAME for folder in folders if (folder / NAME).is_file()}
+    folders = dict.fromkeys(folder for sheet in sheets for folder in (sheet.parent, real_path(sheet).parent.parent))
+    keys = {real_path(folder / NAME): folder / NAME for folder in folders if (folder / NAME).is_file()}
     if not keys:
         raise UserError(
             f"no {NAME} next to {sheets[0]} or in the folder above: name the one that 'veridical review sheet' wrote, "

@@ -20,6 +20,7 @@ from veridical.files.binary_file import read_bytes
 from veridical.files.csv_text import plain_cell
 from veridical.files.encodings import decode_text
 from veridical.files.ledger import Ledger
+from veridical.files.links import real_path
 from veridical.review.key import NAME, ReviewKey
 from veridical.review.krippendorff import MISSING
 from veridical.review.questions import Question
@@ -81,7 +82,7 @@ def sheet_files(paths: Sequence[Path]) -> list[Path]:
                 raise UserError(f"{path}: no CSV file in it; give the sheets that raters filled in")
         elif not path.exists():
             raise UserError(f"{path}: no such file; give the sheets that raters filled in")
-        files.update({file.resolve(): file for file in found})
+        files.update({real_path(file): file for file in found})
     return list(files.values())
 
 

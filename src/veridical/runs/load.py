@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from veridical.errors import UserError
+from veridical.files.links import real_path
 from veridical.files.writing import check_path
 from veridical.items import FULL, Item, Suite
 from veridical.judge.answers import Reading, read_scores, read_text
@@ -233,8 +234,8 @@ def opened(paths: Sequence[Path]) -> list[Run]:
         if not found:
             raise UserError(f"{path} is not a run folder: neither it nor a folder in it has a {NAME}")
         # The same folder by two names (a link, `a` and `a/.`) is one run.
-        known = {folder.resolve() for folder in folders}
-        folders.update(dict.fromkeys(folder for folder in found if folder.resolve() not in known))
+        known = {real_path(folder) for folder in folders}
+        folders.update(dict.fromkeys(folder for folder in found if real_path(folder) not in known))
     runs = [open_run(folder) for folder in folders]
     _check_same_suites(runs)
     return _with_unique_names(runs)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
+from veridical.files.links import real_path
 from veridical.files.new_folder import all_at_once
 from veridical.files.writing import check_path, make_folder, unwritable
 from veridical.items import Factor, Item, Member, Suite
@@ -21,7 +22,7 @@ def new_folder(out: Path) -> Iterator[Path]:
     Raises UserError where the path exists and is not an empty folder, and where it cannot be written.
     """
     check_path(out)
-    target = out.resolve()
+    target = real_path(out)
     if not target.name:
         raise UserError(f"cannot write {out}: name a new folder")
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):

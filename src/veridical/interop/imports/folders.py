@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from veridical.errors import UserError
+from veridical.files.links import real_path
 from veridical.runs.provenance import LeftOut
 
 MOST_FILES = 100_000
@@ -20,7 +21,7 @@ def files_in(folder: Path, suffixes: Sequence[str], odd: list[LeftOut] | None = 
     a file and is none (a folder, a link that leads nowhere or out, a pipe) is added to `odd`. Raises UserError for a
     folder with more than `MOST_FILES` files.
     """
-    top = folder.resolve()
+    top = real_path(folder)
     found: list[Path] = []
     seen = 0
     for parent, folders, names in os.walk(folder):
@@ -42,7 +43,7 @@ def files_in(folder: Path, suffixes: Sequence[str], odd: list[LeftOut] | None = 
 def why_no_file(path: Path, top: Path) -> str:
     """Why a path is not a file to be read; empty where it is one."""
     try:
-        real = path.resolve()
+        real = real_path(path)
     except (OSError, RuntimeError):
         return "it is a link that leads in a circle"
     if path.is_symlink() and not real.exists():

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
+from veridical.files.links import real_path
 from veridical.interop.imports.answer import held
 from veridical.interop.imports.folders import files_in, why_no_file
 from veridical.interop.imports.json_values import NOT_JSON
@@ -137,7 +138,7 @@ def _with_neighbours(path: Path, odd: list[LeftOut]) -> list[Path]:
         raise UserError(f"{path}: no such file or folder")
     named = _RESULTS.fullmatch(path.name) or _SAMPLES.fullmatch(path.name)
     neighbours = [one for one in sorted(path.parent.iterdir()) if one != path]
-    whys = {one: why_no_file(one, path.parent.resolve()) for one in neighbours if one.suffix in (".json", ".jsonl")}
+    whys = {one: why_no_file(one, real_path(path.parent)) for one in neighbours if one.suffix in (".json", ".jsonl")}
     if _RESULTS.fullmatch(path.name) and named is not None:
         odd += [LeftOut(what=str(one), reason=why) for one, why in whys.items() if why and _same(named, one.name)]
     neighbours = [one for one, why in whys.items() if not why]
