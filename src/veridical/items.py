@@ -323,6 +323,12 @@ class Suite(Frozen):
         """The items by their ids."""
         return {item.id: item for item in self.items}
 
+    def named(self, name: str) -> Suite:
+        """The suite under another name."""
+        if name == self.name:
+            return self
+        return type(self)(**{**{field: getattr(self, field) for field in type(self).model_fields}, "name": name})
+
     def narrowed(self, kept: Collection[str]) -> Suite:
         """The suite with the items of these ids alone, and the groupings' members among them, in the suite's order."""
         groupings = tuple(

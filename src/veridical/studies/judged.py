@@ -25,6 +25,7 @@ from veridical.runs.load import Run, place
 from veridical.runs.stored import StoredSuite
 from veridical.status import Status
 from veridical.studies.common_items import common_items
+from veridical.studies.common_names import CommonNames, common_names
 from veridical.studies.paired_sets import SetPairs, set_pairs
 from veridical.studies.remarks import remarks
 from veridical.unicode_text import composed
@@ -124,8 +125,12 @@ class Judgement:
         narrowed: dict[str, list[Suite]] = {}
         for run in self.runs:
             for name, suite in run.suites.items():
-                narrowed.setdefault(name, []).append(suite)
-        return tuple(self._with_sets([merged(suites) for suites in narrowed.values()]))
+                narrowed.setdefault(self._names.of(run, name), []).append(suite)
+        return tuple(self._with_sets([merged(suites).named(name) for name, suites in narrowed.items()]))
+
+    @cached_property
+    def _names(self) -> CommonNames:
+        return common_names(self.runs)
 
     @cached_property
     def responses(self) -> pl.DataFrame:
@@ -133,7 +138,7 @@ class Judgement:
 
         A question that one model answered in several folders counts once, by the first folder with an answer.
         """
-        frame = pl.concat([pl.DataFrame(schema=SCHEMA), *(run.answers for run in self.runs)])
+        frame = pl.concat([pl.DataFrame(schema=SCHEMA), *map(self._answers, self.runs)])
         if len({run.name for run in self.runs}) == len(self.runs):
             return frame
         unanswered = pl.col("status") == Status.ERROR.value
@@ -142,6 +147,11 @@ class Judgement:
         names = [run.name for run in self.runs]
         rows = sorted(once.iter_rows(named=True), key=lambda row: (names.index(row["model"]), place(suites, row)))
         return pl.DataFrame(rows, schema=SCHEMA)
+
+    def _answers(self, run: Run) -> pl.DataFrame:
+        """A run's answers, its suites under the names under which they are judged."""
+        names = self._names.names.get(run.path)
+        return run.answers.with_columns(pl.col("suite").replace(names)) if names else run.answers
 
     @cached_property
     def by_run(self) -> dict[Path, tuple[Measure, ...]]:
@@ -193,6 +203,7 @@ class Judgement:
         """What the numbers leave out: suites and items without the field, and runs that have nothing in common."""
         pairs = self._set_pairs(self.suites, self.responses)
         yield from pairs.remarks()
+        yield from self._names.remarks
         for suite in self.suites:
             n = len(suite.columns.ids)
             lacking = n - len(set(suite.places.items)) if self.sets else 0
@@ -204,7 +215,7 @@ class Judgement:
             if len(self.runs) > 1 and suite.name not in pairs.suites:
                 yield from common_items(suite.name, only(self.responses, pl.col("suite") == suite.name))
         held = {suite.name for suite in self.suites}
-        for name in dict.fromkeys(name for run in self.runs for name in run.suites):
+        for name in dict.fromkeys(self._names.of(run, name) for run in self.runs for name in run.suites):
             if name not in held:
                 yield f"{name}: no item has a field {self.sets}: it is left out."
 
