@@ -109,6 +109,10 @@ def axes(rng: Rng, planted: str) -> dict[str, bool]:
     y = ability * of_outcomes + 0.5 * rng.normal(size=(24, 7))
     if planted == "interaction":
         x, y = x + 0.7 * parts[:, own], y + 0.7 * parts[:, of]
+    if planted in ("share outcomes", "share both"):
+        y = y + 0.7 * rng.normal(size=(24, 2))[:, of]
+    if planted in ("share benchmarks", "share both"):
+        x = x + 0.7 * rng.normal(size=(24, 2))[:, own]
     table = AxisTable(("a", "b"), np.corrcoef(x.T, y.T)[:6, 6:], own, of)
     centred = double_centred(table.values)
     strict = without_common_factor(table.values, centred)
@@ -153,6 +157,9 @@ PLANTED: dict[str, Callable[[Rng], dict[str, bool]]] = {
     "a set that adds nothing": lambda rng: joint(rng, 1.0, 0.0),
     "a set that adds nothing; slope between −0.2": lambda rng: joint(rng, -0.2, 0.0),
     "outcome needs one of the set": lambda rng: joint(rng, 1.0, 2.0),
+    "outcomes of an axis share a part, benchmarks none": lambda rng: axes(rng, "share outcomes"),
+    "benchmarks of an axis share a part, outcomes none": lambda rng: axes(rng, "share benchmarks"),
+    "both share parts, of two kinds": lambda rng: axes(rng, "share both"),
 }
 
 

@@ -10,6 +10,8 @@ import pytest
 from tests.validity.making import planted, without
 from veridical.validity import inference, results
 from veridical.validity.analysis import analyse
+from veridical.validity.axes import specificity_sentence
+from veridical.validity.summaries import Specificity
 from veridical.validity.verdict import verdicts
 from veridical.validity.wording import amount, magnitude
 
@@ -122,3 +124,13 @@ def test_amounts_read_as_numbers_whatever_their_size() -> None:
     assert [amount(x) for x in (0.0213, -1.25, 130.4, -12_345.6, 0.0)] == ["+.021", "−1.2", "+130", "−12,346", "0"]
     assert [magnitude(x) for x in (0.02134, 1.254, 12_345.6, 999.4, 0.0)] == ["0.0213", "1.25", "12,346", "999", "0"]
     assert np.all([("e" not in magnitude(x)) for x in (1e-3, 1.0, 1e3, 1e6)])
+
+
+@pytest.mark.parametrize(("p", "strict", "said"), [(0.01, 0.01, True), (0.01, 0.2, False), (0.2, 0.2, False)])
+def test_what_is_said_of_axes_names_what_it_takes_for_granted(p: float, strict: float, said: bool) -> None:
+    tests = [inference.Tested(p=one, least=0.001, null="") for one in (p, strict)]
+    numbers = {"within": 0.2, "across": -0.1, "difference": 0.3, "raw_within": 0.6, "raw_across": 0.3}
+    one = Specificity(
+        statistic="partial rho", within_pairs=8, across_pairs=9, test=tests[0], common_factor_test=tests[1], **numbers
+    )
+    assert ("the test takes outcomes for exchangeable" in specificity_sentence(one)) is said

@@ -116,9 +116,9 @@ def specificity_sentence(one: Specificity) -> str:
             f"Benchmarks predict outcomes of their own axis better than others, but not by more than one factor behind "
             f"all columns can make {facts}."
         )
-    sentence = (
-        "Benchmarks predict outcomes of their own axis better than others"
-        if one.difference > 0 and one.test.p <= ALPHA
-        else "Benchmarks are not shown to predict outcomes of their own axis better than others"
-    )
-    return f"{sentence} {facts}."
+    if one.difference > 0 and one.test.p <= ALPHA:
+        return (
+            f"Benchmarks predict outcomes of their own axis better than others {facts}; the test takes outcomes for "
+            "exchangeable, and where those of an axis share a part that no benchmark has, it says so too often."
+        )
+    return f"Benchmarks are not shown to predict outcomes of their own axis better than others {facts}."
