@@ -318,3 +318,72 @@ def test_open_answers_that_differ_by_case_are_wrong_and_counted(tmp_path) -> Non
     assert any(
         "3 answers are a right answer but for upper and lower case" in one for one in done.study.judgement.notices
     )
+
+
+@pytest.mark.parametrize(
+    ("last", "message"),
+    [
+        ("4,no", "line 5: 2 cells under 3 columns; is the file cut off"),
+        ("4", "line 5: 1 cell under 3 columns"),
+        ("4,no,no,no", "line 5: 4 cells under 3 columns"),
+    ],
+)
+@pytest.mark.parametrize("separator", [",", "\t", ";"])
+def test_a_row_with_other_cells_than_the_header_is_refused(tmp_path, last, message, separator) -> None:
+    lines = [line.replace(",", separator) for line in ("id,gold,pred", "1,yes,yes", "2,no,no", "3,yes,no", last)]
+    with pytest.raises(UserError, match=message):
+        read_predictions(table(tmp_path / "a.csv", *lines))
+
+
+def test_an_empty_cell_at_the_end_is_no_cut(tmp_path) -> None:
+    path = table(tmp_path / "a.csv", "id,gold,pred", "1,yes,yes", "2,no,no", "3,yes,no", "4,no,")
+    assert [one.status for one in read_predictions(path)[0].tasks[0].answers()] == [Status.OK] * 3 + [Status.EMPTY]
+
+
+@pytest.mark.parametrize("other", ["Yes", "YES", "yEs"])
+def test_spellings_of_one_right_answer_are_one_option_and_said(tmp_path, other) -> None:
+    rows = [f"1,{other},yes", f"2,yes,{other}", "3,yes,YeS", "4,no,no", "5,no,yes", "6,not  sure,not sure"]
+    path = table(tmp_path / "a.csv", "id,gold,pred", *rows, "7,not sure,no", "8,not sure,not sure")
+    (model,) = read_predictions(path)
+    assert {tuple(one.labels) for one in model.tasks[0].answers()} == {("no", "not sure", "yes")}
+    said = [line for line in model.tasks[0].notices if "right answers are read as options" in line]
+    assert len(said) == 1
+    assert said[0].startswith("2 right answers")
+    assert f"{other!r} as 'yes' (1)" in said[0]
+    import_logs("predictions", path, tmp_path / "run")
+    found = accuracy(tmp_path / "run")
+    assert (found["value"], found["n_items"]) == (6 / 8, 8)
+
+
+@pytest.mark.parametrize("labels", ["yes,Yes,no", "not sure,yes,Not  Sure"])
+def test_labels_that_no_answer_tells_apart_are_refused(tmp_path, labels) -> None:
+    path = table(tmp_path / "a.csv", "id,gold,pred", "1,yes,yes", "2,yes,no")
+    with pytest.raises(UserError, match="are one option but for upper and lower case or white space"):
+        read_predictions(path, PredictionColumns(labels=(labels,)))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"id,gold,pred\n1,yes,\x81\n", "line 2: neither UTF-8 nor cp1252; save it as UTF-8"),
+        (b"id,gold,pred\n1,yes,y\0s\n", "line 2: a NUL byte.*save it as UTF-8"),
+        ("id,gold,pred\n1,é,y\0s\n".encode(), "line 2: a NUL byte.*save it as UTF-8"),
+    ],
+)
+def test_what_is_no_text_is_named_with_what_helps_here(tmp_path, data, message) -> None:
+    (tmp_path / "a.csv").write_bytes(data)
+    with pytest.raises(UserError, match=message) as wording:
+        read_predictions(tmp_path / "a.csv")
+    assert "--encoding" not in str(wording.value)
+
+
+def test_rows_whose_right_answer_is_no_label_are_said_to_be_left_out(tmp_path) -> None:
+    rows = ["1,yes,yes", "2,no,no", "3,yes,no", "4,no,maybe", "5,maybe,maybe", "6,maybe,maybe"]
+    path = table(tmp_path / "a.csv", "id,gold,pred", *rows)
+    (model,) = read_predictions(path, PredictionColumns(labels=("yes,no",)))
+    assert any(
+        "1 answers are none of the labels yes, no and are unparsed: 'maybe' (1)" in x for x in model.tasks[0].lacks
+    )
+    assert any(
+        "2 rows are left out, since their right answers are none of the labels" in x for x in model.tasks[0].lacks
+    )

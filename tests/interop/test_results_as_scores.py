@@ -110,7 +110,21 @@ def test_lighteval_inspect_and_every_eval_ever_are_read(tmp_path) -> None:
         ("org/b", "popularity", "accuracy,match"): (0.6, 0.05, 9, None),
         ("org/c", "Toxicity", "score"): (0.7, 0.02, 30, False),
     }
-    assert dict(found.skipped) == {"a JSON file that holds no results": 1, "a file that cannot be read": 1}
+    damaged, other = sorted(found.skipped, reverse=True)
+    assert other == "a JSON file that holds no results"
+    assert damaged.startswith(f"file that cannot be read: {tmp_path / 'broken.json'} is not valid JSON (line 1: ")
+    assert set(found.skipped.values()) == {1}
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_damaged_results_alone_are_named_with_the_reason(tmp_path, n) -> None:
+    for name in "ab"[:n]:
+        (tmp_path / f"{name}.json").write_text('{"results": {"t": {"acc,none": 0.5')
+    with pytest.raises(
+        UserError, match="no results can be read here: file that cannot be read: .*a.json is not valid"
+    ) as e:
+        read_scores(tmp_path)
+    assert ("(and 1 more)" in str(e.value)) == (n == 2)
 
 
 def test_scores_that_are_not_finite_are_left_out_and_counted(tmp_path) -> None:

@@ -128,9 +128,22 @@ def _detected(path: Path, file: IO[bytes]) -> str:
         if not line:
             return name
         file.seek(0)
+        if not marked and (nul := _first_nul(file)):
+            _fail(path, nul, "a NUL byte, which no text has: is it UTF-16? name the file's encoding with --encoding")
+        file.seek(0)
         if name == "utf-8" and partly_utf8(iter(lambda: file.read(_BLOCK), b"")):
             _fail(path, line, "not UTF-8, as the rest of the file is: is it damaged or cut off?")
     _fail(path, line, f"neither UTF-8 nor {FALLBACK}; name the file's encoding with --encoding")
+
+
+def _first_nul(file: IO[bytes]) -> int:
+    """The line of the first NUL byte; 0 where there is none."""
+    line = 1
+    while block := file.read(_BLOCK):
+        if (at := block.find(b"\0")) >= 0:
+            return line + block.count(b"\n", 0, at)
+        line += block.count(b"\n")
+    return 0
 
 
 def _first_fault(file: IO[bytes], encoding: str) -> int:

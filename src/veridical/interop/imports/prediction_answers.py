@@ -12,7 +12,7 @@ from veridical.interop.imports.answer import Answer, letters
 from veridical.interop.imports.copies import Repeats
 from veridical.interop.imports.logged import LoggedTask
 from veridical.interop.imports.prediction_columns import PredictionColumns
-from veridical.interop.imports.prediction_options import Options, golds_of, normal, place_of
+from veridical.interop.imports.prediction_options import Options, folded, golds_of, normal, place_of
 from veridical.interop.imports.prediction_scores import MISSING, PredictionScores
 from veridical.status import Status
 
@@ -149,7 +149,7 @@ def _choose(
 def said_in(row: TableRow, column: str, known: Sequence[str]) -> str:
     """A prediction. What is one of the options (`NA`, `none`) does not mark a missing answer."""
     text = row.values.get(column, "").strip()
-    named = normal(text).casefold() in (normal(one).casefold() for one in known)
+    named = folded(text) in map(folded, known)
     return text if text and named else cell_of(row, column)
 
 

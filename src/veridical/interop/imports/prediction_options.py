@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from veridical.errors import UserError
 from veridical.files.tables import TableRow
 from veridical.interop.imports.prediction_columns import PredictionColumns
 from veridical.interop.imports.prediction_scores import list_of
@@ -39,10 +40,10 @@ def options_of(rows: Sequence[TableRow], columns: PredictionColumns, n_scores: i
     if columns.choices:
         return Options((), columns.choices)
     if columns.labels:
-        return Options(columns.labels)
+        return Options(_apart(columns.labels, "--labels"))
     if len(columns.scores) > 1:
-        return Options(_without_affixes(columns.scores))
-    golds = Counter(gold for row in rows for gold in golds_of(row, columns.gold))
+        return Options(_apart(_without_affixes(columns.scores), "--score-columns"))
+    golds = _spelt_alike(Counter(gold for row in rows for gold in golds_of(row, columns.gold)))
     if columns.scores:  # one column of lists
         named = dict(golds.most_common(n_scores))
         if sum(named.values()) > USUAL * golds.total() and not all(gold.isdigit() for gold in named):
@@ -50,6 +51,34 @@ def options_of(rows: Sequence[TableRow], columns: PredictionColumns, n_scores: i
         return Options(tuple(str(place) for place in range(n_scores)))
     few = 1 < len(golds) <= MOST_LABELS and golds.total() >= 2 * len(golds)
     return Options(tuple(sorted(golds)) if few else ())
+
+
+def folded(text: str) -> str:
+    """A text without what no answer is distinguished by: upper and lower case, and how much white space there is."""
+    return " ".join(normal(text).split()).casefold()
+
+
+def _spelt_alike(golds: Counter[str]) -> Counter[str]:
+    """Right answers by the spelling that is most frequent of those that differ in case and white space alone."""
+    found: dict[str, str] = {}
+    for gold, _ in sorted(golds.items(), key=lambda pair: (-pair[1], pair[0])):
+        found.setdefault(folded(gold), gold)
+    joined: Counter[str] = Counter()
+    for gold, n in golds.items():
+        joined[found[folded(gold)]] += n
+    return joined
+
+
+def _apart(labels: tuple[str, ...], flag: str) -> tuple[str, ...]:
+    """The labels. Raises UserError where two are one but for case and white space, which no answer would tell apart."""
+    seen: dict[str, str] = {}
+    for label in labels:
+        first = seen.setdefault(folded(label), label)
+        if first is not label:
+            raise UserError(
+                f"{flag}: {first!r} and {label!r} are one option but for upper and lower case or white space; name one"
+            )
+    return labels
 
 
 def _without_affixes(names: Sequence[str]) -> tuple[str, ...]:
@@ -71,8 +100,9 @@ def place_of(text: str, labels: Sequence[str]) -> int | None:
     text = normal(text)
     if text in known:
         return known.index(text)
-    if [one.casefold() for one in known].count(text.casefold()) == 1:
-        return [one.casefold() for one in known].index(text.casefold())
+    alike = [folded(one) for one in known]
+    if alike.count(folded(text)) == 1:
+        return alike.index(folded(text))
     if text.isdigit() and int(text) < len(labels):
         return int(text)
     if len(text) == 1 and text.isascii() and text.isupper() and ord(text) - 65 < len(labels):
@@ -85,10 +115,10 @@ def how_read(text: str, labels: Sequence[str]) -> str:
     text, known = normal(text), [normal(label) for label in labels]
     if text in known:
         return ""
-    return OTHER_CASE if text.casefold() in [one.casefold() for one in known] else BY_PLACE
+    return OTHER_CASE if folded(text) in map(folded, known) else BY_PLACE
 
 
-OTHER_CASE, BY_PLACE = "in other upper and lower case", "by their place"
+OTHER_CASE, BY_PLACE = "in other upper and lower case or white space", "by their place"
 
 
 def normal(text: str) -> str:
@@ -107,5 +137,5 @@ def golds_of(row: TableRow, column: str, labels: Sequence[str] = ()) -> list[str
         except ValueError:
             return [normal(text)]
         return [normal(one if isinstance(one, str) else json.dumps(one)) for one in found]
-    named = normal(text).casefold() in (normal(label).casefold() for label in labels)
+    named = folded(text) in map(folded, labels)
     return [normal(text)] if text and (named or text.lower() not in NO_ANSWER) else []

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from veridical.errors import UserError
-from veridical.files.tables import TableRow, open_table
+from veridical.files.tables import Table, TableRow, open_table
 from veridical.interop.imports.records import RecordFile, lost_records
 from veridical.runs.provenance import LeftOut
 
@@ -30,8 +30,8 @@ def read_rows(path: Path) -> PredictionRows:
     """
     records = RecordFile(path)
     if not records.begins_as_json():
-        table = open_table(path)
-        return PredictionRows(list(table.rows()), table.columns)
+        table = _table(path)
+        return PredictionRows(list(_whole(table)), table.columns)
     rows = [TableRow(number, _cells(record)) for number, record in enumerate(records, 1)]
     records.ledger.check_readable(str(path))
     if not any(row.values for row in rows):
@@ -40,6 +40,25 @@ def read_rows(path: Path) -> PredictionRows:
             "a header"
         )
     return PredictionRows(rows, left_out=lost_records(path, records.ledger))
+
+
+def _table(path: Path) -> Table:
+    try:
+        return open_table(path)
+    except UserError as error:
+        # The reader's own advice names an option of another command.
+        raise UserError(str(error).replace("name the file's encoding with --encoding", "save it as UTF-8")) from error
+
+
+def _whole(table: Table) -> Iterator[TableRow]:
+    """The rows of a table with a header. A row that lacks cells raises UserError: a file that is cut off ends so."""
+    for row in table.rows():
+        if len(row.values) < len(table.columns) and table.kind != "jsonl":
+            raise UserError(
+                f"{table.path}, line {row.line}: {len(row.values)} cell{'' if len(row.values) == 1 else 's'} under "
+                f"{len(table.columns)} columns; is the file cut off? A cell that is empty has its separator too"
+            )
+        yield row
 
 
 def _cells(record: Mapping[str, object]) -> dict[str, str]:

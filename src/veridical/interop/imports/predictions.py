@@ -64,15 +64,27 @@ def _task(path: Path, name: str, rows: Sequence[TableRow], columns: PredictionCo
         task.lacks.append("gold answers hardly recur, so an answer is right where it is the gold text (exact match)")
     task.notices.extend(_read_loosely(rows, columns, options))
     if options.labels and not columns.scores:
-        said = (said_in(row, columns.prediction, options.labels) for row in rows)
+        golds = [golds_of(row, columns.gold, options.labels) for row in rows]
+        lost = [bool(gold) and not places_of(gold, options.labels) for gold in golds]
+        said = (
+            said_in(row, columns.prediction, options.labels) for row, odd in zip(rows, lost, strict=True) if not odd
+        )
         strange = Counter(text for text in said if text and place_of(text, options.labels) is None)
         if strange:
-            shown = ", ".join(f"{text[:40]!r} ({count})" for text, count in strange.most_common(4))
             task.lacks.append(
-                f"{sum(strange.values())} answers are none of the labels {', '.join(options.labels)} and are unparsed: "
-                f"{shown}; --labels A,B,… names the labels"
+                f"{strange.total()} answers are none of the labels {', '.join(options.labels)} and are unparsed: "
+                f"{_most(strange)}; --labels A,B,… names the labels"
+            )
+        if left := Counter(gold[0] for gold, odd in zip(golds, lost, strict=True) if odd):
+            task.lacks.append(
+                f"{left.total()} rows are left out, since their right answers are none of the labels "
+                f"{', '.join(options.labels)}: {_most(left)}; --labels A,B,… names the labels"
             )
     return task
+
+
+def _most(found: Counter[str]) -> str:
+    return ", ".join(f"{text[:40]!r} ({count:,})" for text, count in found.most_common(4))
 
 
 def _read_loosely(rows: Sequence[TableRow], columns: PredictionColumns, options: Options) -> Iterator[str]:

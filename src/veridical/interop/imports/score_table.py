@@ -26,7 +26,7 @@ from veridical.runs.provenance import LeftOut
 
 NOT_FINITE = "a score that is not a finite number"
 NOT_RESULTS = "a JSON file that holds no results"
-UNREADABLE = "a file that cannot be read"
+UNREADABLE = "file that cannot be read"
 
 
 @dataclass(frozen=True)
@@ -69,16 +69,16 @@ def read_scores(path: Path, missing: Collection[float] = ()) -> FoundScores:
         try:
             document = read_document(file)
             found = list(scores_in(document, file))
-        except UserError:
+        except UserError as error:
             if file == path:
                 raise
-            files.leave(UNREADABLE)
+            files.leave(f"{UNREADABLE}: {error}")
             continue
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             # Results that no reader foresaw must not take the others of a folder down.
             if file == path:
                 raise UserError(f"{file} is not written as results are ({type(error).__name__}: {error})") from error
-            files.leave(UNREADABLE)
+            files.leave(f"{UNREADABLE}: {file} is not written as results are ({type(error).__name__}: {error})")
             continue
         if found:
             files.use()
@@ -95,9 +95,13 @@ def read_scores(path: Path, missing: Collection[float] = ()) -> FoundScores:
                 scores.append(score)
     for one in odd:
         files.take()
-        files.leave(f"file that cannot be read: {one.what}: {one.reason}")
+        files.leave(f"{UNREADABLE}: {one.what}: {one.reason}")
     files.check(str(path))
     numbers.check(str(path))
+    damaged = [reason for reason in files.left_out if reason.startswith(UNREADABLE)]
+    if not scores and damaged:
+        more = f" (and {len(damaged) - 1:,} more)" if len(damaged) > 1 else ""
+        raise UserError(f"{path}: no results can be read here: {damaged[0]}{more}")
     if not scores:
         raise UserError(
             f"{path}: no results of lm-evaluation-harness, lighteval, Inspect or every_eval_ever are here; name a "
