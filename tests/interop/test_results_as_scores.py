@@ -120,9 +120,8 @@ def test_lighteval_inspect_and_every_eval_ever_are_read(tmp_path) -> None:
 def test_damaged_results_alone_are_named_with_the_reason(tmp_path, n) -> None:
     for name in "ab"[:n]:
         (tmp_path / f"{name}.json").write_text('{"results": {"t": {"acc,none": 0.5')
-    with pytest.raises(
-        UserError, match="no results can be read here: file that cannot be read: .*a.json is not valid"
-    ) as e:
+    named = r"no results can be read here: file that cannot be read: .*a\.json is not valid"
+    with pytest.raises(UserError, match=named) as e:
         read_scores(tmp_path)
     assert ("(and 1 more)" in str(e.value)) == (n == 2)
 
