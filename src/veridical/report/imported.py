@@ -64,24 +64,37 @@ def _error(metric: Metric) -> str:
     """The harness's standard error, and Veridical's of the same scores."""
     if metric.stderr is None and metric.own_stderr is None:
         return ""
-    return f"{_number(metric.stderr) or '–'} / {_number(metric.own_stderr) or '–'}"
+    reported, own = _number(metric.stderr) or "–", _number(metric.own_stderr) or "–"
+    return reported if reported == own else f"{reported} /\n{own}"
+
+
+NUMBERS = ("reported", "scores'\nmean", "stderr /\nfrom log", "recom-\nputed", "answers", "differ")
 
 
 def _table(rows: Sequence[tuple[HarnessTask, Metric]]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("task", "metric", "of"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("reported", "scores' mean", "stderr / Veridical's", "recomputed", "answers", "differ"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for task, metric in rows:
-        table.add_row(
-            *(Text(printable(part)) for part in (task.suite, metric.metric, metric.reading)),
-            *(_number(value) for value in (metric.reported, metric.own)),
+    """A row a metric, below the name of its task; columns in which nothing stands are left out."""
+    cells = [
+        (
+            _number(metric.reported),
+            _number(metric.own),
             _error(metric),
             _number(metric.recomputed),
             f"{metric.n:,}",
             f"{metric.differing:,}" if metric.recomputed is not None or metric.differing else "",
         )
+        for _, metric in rows
+    ]
+    kept = [place for place in range(len(NUMBERS)) if any(row[place] for row in cells)]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
+    table.add_column("task\n  metric (of)", overflow="fold", vertical="bottom")
+    for place in kept:
+        table.add_column(NUMBERS[place], justify="right", no_wrap=True, vertical="bottom")
+    last = ""
+    for (task, metric), numbers in zip(rows, cells, strict=True):
+        name = f"  {metric.metric} ({metric.reading})" if metric.reading else f"  {metric.metric}"
+        named = printable(name) if task.suite == last else f"{printable(task.suite)}\n{printable(name)}"
+        table.add_row(Text(named), *(numbers[place] for place in kept))
+        last = task.suite
     return table
 
 
