@@ -42,6 +42,42 @@ def fault(*arguments: object, **options: object) -> str:
     return lines[0]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "needed"),
+    [
+        (("run", "piqa", "--limit", "0"), "--limit': a number of at least 1 is needed, not '0'"),
+        (("run", "piqa", "--limit", "1.5"), "--limit': a whole number is needed, not '1.5'"),
+        (("run", "piqa", "--orders", "-1"), "--orders': a number of at least 0 is needed, not '-1'"),
+        (("run", "piqa", "--shots", "-1"), "--shots': a number of at least 0 is needed, not '-1'"),
+        (("run", "piqa", "--batch-tokens", "0"), "--batch-tokens': a number of at least 1 is needed, not '0'"),
+        (("readout", "evidence", "--draws", "0"), "--draws': a number of at least 1 is needed, not '0'"),
+        (("review", "sheet", "evidence", "--raters", "0"), "--raters': a number of at least 1 is needed, not '0'"),
+        (("vary", "--min-ratio", "abc"), "--min-ratio': a number is needed, not 'abc'"),
+        (("vary", "--min-probability", "2"), "--min-probability': a number of at most 1.0 is needed, not '2'"),
+    ],
+)
+def test_an_option_out_of_its_range_is_told_in_plain_words(arguments, needed) -> None:
+    line = fault(*arguments)
+    assert needed in line
+    assert "Input should" not in line
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[]", "it holds a list, not a JSON object"),
+        ("3", "it holds a whole number, not a JSON object"),
+        ("{}", "it has no field 'schema'"),
+        ('{"schema": "other/1"}', "its schema is 'other/1', not"),
+    ],
+)
+def test_a_manifest_that_is_none_says_what_it_is(tmp_path, text, words) -> None:
+    (tmp_path / "manifest.json").write_text(text)
+    line = fault("judge", tmp_path)
+    assert words in line
+    assert "put a copy" in line
+
+
 @pytest.fixture
 def suite_file(tmp_path):
     path = tmp_path / "toy.jsonl"
@@ -218,3 +254,11 @@ def test_standard_output_on_a_full_disk_is_one_line():
 )
 def test_control_characters_of_the_command_line_do_not_reach_the_terminal(arguments: tuple[str, ...]) -> None:
     assert "\x1b" not in fault(*arguments)
+
+
+def test_a_second_header_in_a_suite_file_is_called_one(tmp_path, suite_file) -> None:
+    twice = tmp_path / "twice.jsonl"
+    twice.write_text(suite_file.read_text() * 2)
+    line = fault("run", twice, "--model", "smollm2")
+    header = len(suite_file.read_text().splitlines()) + 1
+    assert f"line {header}: a second header" in line

@@ -13,6 +13,7 @@ from transformers import Phi3Config, Phi3ForCausalLM, PreTrainedModel, Qwen2Conf
 from veridical.engine.positions import turning_points
 from veridical.errors import UserError
 from veridical.models import gguf, load
+from veridical.models.gguf_rope import check_metadata
 from veridical.models.hf import HuggingFaceModel
 
 from . import tiny
@@ -212,6 +213,31 @@ def test_metadata_that_change_the_function_and_cannot_be_met_are_refused_by_name
     with pytest.raises(UserError, match=name.replace(".", r"\.")):
         load(f"gguf/{file}")
     assert not list((tmp_path / "cache").glob("gguf/*"))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf"), 0.0, -2.0])
+@pytest.mark.parametrize(
+    "name", ["rope.scaling.factor", "rope.scale_linear", "rope.scaling.attn_factor", "rope.freq_base"]
+)
+def test_rotary_settings_that_no_position_can_be_scaled_by_are_refused(name: str, value: float) -> None:
+    with pytest.raises(UserError, match=rf"has {name} .*, where a finite number above 0 is needed"):
+        check_metadata({"rope.scaling.type": "linear", name: value})
+
+
+def test_a_file_whose_factor_is_not_a_number_is_refused(tmp_path: Path) -> None:
+    named = {"llama.rope.scaling.type": "linear", "llama.rope.scaling.factor": float("nan")}
+    with pytest.raises(UserError, match=r"rope\.scaling\.factor nan, where a finite number above 0 is needed"):
+        load(f"gguf/{written(tmp_path / 'm.gguf', llama(), TOKENIZER, 'llama', named)}", device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("divisors", "words"),
+    [([1.0, 2.0, 3.0], "has 3 values, where its 8 rotated dimensions need 4"), ([1.0, 2.0, np.nan, 1.0], "not finite")],
+)
+def test_divisors_of_frequencies_that_do_not_fit_are_refused(tmp_path: Path, divisors: list[float], words: str) -> None:
+    tensors = {"rope_freqs.weight": np.array(divisors, dtype=np.float32)}
+    with pytest.raises(UserError, match=rf"rope_freqs\.weight .*{words}"):
+        load(f"gguf/{written(tmp_path / 'm.gguf', llama(), TOKENIZER, 'llama', {}, tensors)}", device="cpu")
 
 
 def test_metadata_that_change_nothing_are_let_through(tmp_path: Path) -> None:

@@ -136,7 +136,8 @@ def test_the_key_is_sought_next_to_the_sheets_and_above(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"schema": "veridical.suite/1"}, "not the key of review sheets"),
+        ({"schema": "veridical.suite/1"}, "not the key of review sheets: its schema is 'veridical.suite/1', not"),
+        ({"schema": None}, "not the key of review sheets: it has no field 'schema'.*--key FILE"),
         ({"questions": []}, "field 'questions'"),
         ({"ids": {"bcdfgh": [3, 0]}}, "id 'bcdfgh' stands for rater 3 and item 0, which do not exist"),
         ({"raters": "two"}, "field 'raters'"),

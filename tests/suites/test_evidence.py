@@ -185,7 +185,7 @@ def test_the_text_alone_recovers_no_more_pairs_than_its_null(text: Sequence[Cate
 def test_a_malformed_file_is_reported_with_its_field(tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
     path.write_text('category = "pre_trends"\npair = []\nscenario = [{id = "s"}]\n')
-    with pytest.raises(UserError, match=r"x\.toml: scenario\.0\.field: Field required"):
+    with pytest.raises(UserError, match=r"x\.toml: scenario\.0\.field: it is missing"):
         read_category(path)
     path.write_text("category = ")
     with pytest.raises(UserError, match="not valid TOML"):

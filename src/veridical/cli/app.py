@@ -147,7 +147,13 @@ def _parser_message(error: Exception) -> str:
     message: str = getattr(error, "format_message", lambda: str(error))()
     context = getattr(error, "ctx", None)
     command = getattr(context, "command_path", "veridical")
-    message = message.replace(
-        "Input should be a valid integer, unable to parse string as an integer", "give a whole number"
-    )
+    # Imported here: validating is not needed to start a command.
+    from pydantic import ValidationError
+
+    from veridical.files.decoding import needed
+
+    if isinstance(error.__cause__, ValidationError):
+        fault = error.__cause__.errors(include_url=False)[0]
+        wanted = needed(fault) or "another value"
+        message = message.replace(fault["msg"], f"{wanted} is needed, not {excerpt(str(fault['input']), 60)!r}")
     return " ".join(f"{message.rstrip('.')} (see '{command} --help')".split())

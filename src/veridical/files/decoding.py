@@ -109,14 +109,20 @@ def in_words(fault: ErrorDetails) -> str:
     given = fault["input"]
     if name in ("value_error", "assertion_error"):
         return excerpt(context.get("error", fault["msg"]), 600)
-    if name in _NEEDED:
-        return f"{_NEEDED[name]} is needed, this is {_shown(given)}"
-    if name in _LIMITS:
-        sign, limit = _LIMITS[name]
-        return f"a number {sign} {context.get(limit)} is needed, this is {_shown(given)}"
+    if wanted := needed(fault):
+        return f"{wanted} is needed, this is {_shown(given)}"
     if name == "literal_error":
         return f"{excerpt(str(given))!r} is not one of {context.get('expected')}"
     return _FIXED.get(name) or f"{_shown(given)} cannot stand here"
+
+
+def needed(fault: ErrorDetails) -> str:
+    """What would have to stand there: `a number of at least 1`, `text`; empty where that is not known."""
+    name, context = fault["type"], fault.get("ctx", {})
+    if name in _LIMITS:
+        sign, limit = _LIMITS[name]
+        return f"a number {sign} {context.get(limit)}"
+    return _NEEDED.get(name, "")
 
 
 def _shown(value: Any) -> str:
@@ -160,5 +166,7 @@ _FIXED = {
     "too_short": "the list is too short; give one more at least",
     "too_long": "the list is too long",
     "recursion_loop": "it contains itself",
+    "extra_forbidden": "unknown field",
+    "json_invalid": "not JSON, or cut off",
 }
 """Pydantic's types of faults, and what they say of a value."""

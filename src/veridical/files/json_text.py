@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from veridical.errors import excerpt
+
 DEEPEST = 32
 """Levels of nesting that are read. No format of Veridical's has more than five."""
 LONGEST = 300
@@ -64,6 +66,18 @@ def kind(value: object) -> str:
         return json.dumps(value)
     kinds = {str: "text", int: "a whole number", float: "a number", list: "a list"}
     return next((words for type_, words in kinds.items() if isinstance(value, type_)), "an object")
+
+
+def schema_fault(document: object, wanted: str) -> str:
+    """Why a document is not of the wanted schema, in words; empty where it is."""
+    if not isinstance(document, dict):
+        return f"it holds {kind(document)}, not a JSON object"
+    found = document.get("schema")
+    if found == wanted:
+        return ""
+    if found is None:
+        return f"it has no field 'schema' with {wanted!r}"
+    return f"its schema is {excerpt(found)!r}, not {wanted!r}"
 
 
 def place(path: JsonPath) -> str:

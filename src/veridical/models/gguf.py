@@ -21,7 +21,7 @@ from veridical.models.protocol import LoadingNotes
 LARGEST_CONVERTED = 2**30
 """Bytes of a GGUF file that is converted into the cache; a larger one is dequantised at each load."""
 
-VERSION = "2"
+VERSION = "3"
 """Part of a converted folder's name: raised when a change here can move a weight or a setting."""
 
 NOTES = "veridical_loading.json"

@@ -15,7 +15,15 @@ from typing import Any
 import numpy as np
 
 from veridical.errors import UserError
-from veridical.models.gguf_rope import LEGACY_LINEAR, SCALING, TENSORS, Divisors, rope_scaling
+from veridical.models.gguf_rope import (
+    LEGACY_LINEAR,
+    SCALING,
+    TENSORS,
+    Divisors,
+    check_divisors,
+    check_metadata,
+    rope_scaling,
+)
 from veridical.models.gguf_rules import RULES, whole_rope
 
 PROVENANCE = ("general", "tokenizer", "split", "quantize", "imatrix", "GGUF")
@@ -115,6 +123,7 @@ def _settle_head_size(config: Any) -> None:
 
 
 def _settle_rope(config: Any, header: Header) -> None:
+    check_metadata(header.own)
     rope = getattr(config, "rope_parameters", None)
     scaled = any(name.startswith(SCALING) or name == LEGACY_LINEAR for name in header.own) or header.divisors
     if not scaled:
@@ -124,6 +133,9 @@ def _settle_rope(config: Any, header: Header) -> None:
         raise UserError(f"it scales rotary positions, which {type(config).__name__} does not have")
     base = float(header.own.get("rope.freq_base", whole.get("rope_theta", 10_000.0)))
     length = int(header.own.get("context_length", 0) or getattr(config, "max_position_embeddings", 0) or 0)
+    head = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    rotated = header.own.get("rope.dimension_count") or head * whole.get("partial_rotary_factor", 1)
+    check_divisors(header.divisors, int(rotated))
     found = rope_scaling(header.own, header.divisors, context_length=length, base=base)
     for name in [name for name in whole if name not in ("rope_theta", "partial_rotary_factor", "mrope_section")]:
         del whole[name]

@@ -23,6 +23,13 @@ _HARMLESS = ("finetuned",)
 _LLAMA3 = {"low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
 """What every Llama 3.1 and 3.2 has; its GGUF files hold the divisors that follow from these, not these."""
 
+_POSITIVE = (
+    *(f"{SCALING}{name}" for name in ("factor", "attn_factor", "yarn_attn_factor", "yarn_beta_fast", "yarn_beta_slow")),
+    LEGACY_LINEAR,
+    "rope.freq_base",
+)
+"""Metadata by which frequencies are multiplied or divided: with 0, NaN or infinity no answer would be usable."""
+
 Divisors = Mapping[str, npt.NDArray[np.float32]]
 
 
@@ -40,7 +47,7 @@ def rope_scaling(
     """
     given = {name.removeprefix(SCALING): value for name, value in values.items() if name.startswith(SCALING)}
     kind = str(given.pop("type", "linear" if "factor" in given else "none"))
-    factor = _number(given.pop("factor", 0)) or _number(values.get(LEGACY_LINEAR, 0)) or 1.0
+    factor = _number(given.pop("factor", values.get(LEGACY_LINEAR, 1)))
     if LEGACY_LINEAR in values and kind == "none":
         kind = "linear"
     original = int(given.pop("original_context_length", 0) or 0)
@@ -123,6 +130,36 @@ def _llama3(divisors: npt.NDArray[np.float32], base: float) -> dict[str, Any] | 
     if factor <= 1 or not np.allclose(divisors, expected, rtol=1e-5):
         return None
     return {"rope_type": "llama3", "factor": factor, **_LLAMA3}
+
+
+def check_metadata(values: Mapping[str, Any]) -> None:
+    """Raise UserError, naming the field, for a number of `_POSITIVE` that frequencies cannot be scaled by."""
+    for name in _POSITIVE:
+        if name in values:
+            _check_positive(name, values[name])
+
+
+def _check_positive(name: str, value: Any) -> None:
+    if not isinstance(value, bool | int | float) or not (math.isfinite(value) and value > 0):
+        raise UserError(
+            f"its metadata has {name} {value}, where a finite number above 0 is needed: convert the model again, or "
+            "set the value with gguf_set_metadata.py of llama.cpp"
+        )
+
+
+def check_divisors(divisors: Divisors, rotated: int) -> None:
+    """Raise UserError, naming the tensor, unless each has a finite value above 0 for each pair that is rotated."""
+    for name, values in divisors.items():
+        if len(values) != rotated // 2:
+            raise UserError(
+                f"its tensor {name} has {len(values)} values, where its {rotated} rotated dimensions need "
+                f"{rotated // 2}: copy the file again, or convert the model again"
+            )
+        if not (np.isfinite(values) & (values > 0)).all():
+            raise UserError(
+                f"its tensor {name} has values that are not finite numbers above 0: copy the file again, or convert "
+                "the model again"
+            )
 
 
 def _number(value: Any) -> float:

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from veridical.errors import UserError
 from veridical.files.decoding import DecodingError, decode
-from veridical.files.json_text import JSONContentError, parse_json, place
+from veridical.files.json_text import JSONContentError, parse_json, place, schema_fault
 from veridical.files.links import real_path
 from veridical.files.text_file import read_text
 from veridical.files.writing import json_bytes, replace
@@ -67,9 +67,12 @@ def read_key(path: Path) -> ReviewKey:
         raise UserError(f"{path}, line {error.lineno}: not JSON ({error.msg}); is the file complete?") from error
     except JSONContentError as error:
         raise UserError(f"{path}, field {place(error.path)!r}: {error}") from error
-    found = document.pop("schema", None) if isinstance(document, dict) else None
-    if found != SCHEMA:
-        raise UserError(f"{path}: not the key of review sheets: its schema is {found!r}, not {SCHEMA!r}")
+    if fault := schema_fault(document, SCHEMA):
+        raise UserError(
+            f"{path}: not the key of review sheets: {fault}; name the {NAME} that 'veridical review sheet' wrote, with "
+            "--key FILE"
+        )
+    del document["schema"]
     try:
         return decode(ReviewKey, document)
     except DecodingError as error:

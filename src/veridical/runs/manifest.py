@@ -15,6 +15,8 @@ from pydantic import Field, ValidationError
 
 from veridical.errors import UserError
 from veridical.files import checksum
+from veridical.files.decoding import in_words
+from veridical.files.json_text import schema_fault
 from veridical.files.writing import json_bytes, replace
 from veridical.items import Frozen
 from veridical.runs.provenance import Imported
@@ -155,7 +157,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise UserError(f"{path} is damaged: it is not JSON; {_RESTORE}") from error
     found = document.get("schema") if isinstance(document, dict) else None
     if found not in (SCHEMA, UNSEALED):
-        raise _wrong_schema(path, found)
+        raise _wrong_schema(path, document)
     sealed = found == SCHEMA or "seal" in document
     if sealed and document.pop("seal", None) != _seal(document):
         raise UserError(f"{path} is damaged, or was edited: its content does not have its checksum; {_RESTORE}")
@@ -164,7 +166,7 @@ def read_manifest(folder: Path) -> Manifest:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
-        raise UserError(f"{path}: field {field!r}: {first['msg']}") from error
+        raise UserError(f"{path}: field {field!r}: {in_words(first)}; {_RESTORE}") from error
 
 
 _RESTORE = "put a copy of the file in its place, or run (or import) again with another --out"
@@ -176,7 +178,8 @@ def _seal(document: Mapping[str, Any]) -> str:
     return checksum.of_bytes(text.encode("utf-8", errors="surrogatepass"))
 
 
-def _wrong_schema(path: Path, found: object) -> UserError:
+def _wrong_schema(path: Path, document: object) -> UserError:
+    found = document.get("schema") if isinstance(document, dict) else None
     name, _, number = str(found).partition("/")
     newest = int(SCHEMA.partition("/")[2])
     if name == SCHEMA.partition("/")[0] and re.fullmatch(r"\d+", number) and int(number) > newest:
@@ -184,7 +187,7 @@ def _wrong_schema(path: Path, found: object) -> UserError:
             f"{path} was written by a newer Veridical (schema {found}; this one reads {SCHEMA}): "
             "read it with that version"
         )
-    return UserError(f"{path} is not the manifest of a run: its schema is {found!r}, not {SCHEMA!r}")
+    return UserError(f"{path} is not the manifest of a run: {schema_fault(document, SCHEMA)}; {_RESTORE}")
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:

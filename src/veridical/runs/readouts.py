@@ -16,6 +16,8 @@ from pydantic import ValidationError
 
 from veridical.errors import UserError
 from veridical.files import checksum
+from veridical.files.decoding import first_fault
+from veridical.files.json_text import place
 from veridical.files.writing import json_bytes, make_folder, replace, slug
 from veridical.items import digest
 from veridical.judge.frame import LENGTHS, SCHEMA
@@ -63,8 +65,12 @@ def read_readouts(run: Path, name: str) -> tuple[StoredReadout, ...]:
             continue
         try:
             record = ReadoutRecord.model_validate_json(path.read_bytes())
-        except (OSError, ValidationError) as error:
-            raise UserError(f"cannot read {path}: {str(error).splitlines()[0]}; {_AGAIN}") from error
+        except OSError as error:
+            raise UserError(f"cannot read {path}: {error.strerror}; {_AGAIN}") from error
+        except ValidationError as error:
+            fault = first_fault(ReadoutRecord, error)
+            named = f", field {place(fault.path)!r}" if fault.path else ""
+            raise UserError(f"{path}{named}: {fault}; {_AGAIN}") from error
         answers = read_table(run, name_of.removesuffix(".json") + ".parquet", _STORED)
         whole = pl.concat([pl.DataFrame(schema=SCHEMA), answers.with_columns(model=pl.lit(name))], how="diagonal")
         found.append(StoredReadout(record, whole))

@@ -74,6 +74,7 @@ def read_suite(path: Path) -> Suite:
     members: dict[str, list[tuple[Membership, str]]] = {name: [] for name in groupings}
     spellings: dict[tuple[str, str], str] = {}
     for line in lines:
+        _check_is_item(line)
         sets = line.values.pop("sets", [])
         item = _item(line, labels)
         if item.id in items:
@@ -217,6 +218,15 @@ def _header(line: _Line) -> tuple[dict[str, Any], int | None, tuple[str, ...]]:
     _check_measures(checked.measures, where)
     _check_glosses(checked, where)
     return {name: getattr(checked, name) for name in values}, n_items, tuple(groupings)
+
+
+def _check_is_item(line: _Line) -> None:
+    """Refuse a second header by name: the rest of the file may be items of another suite."""
+    if "schema" in line.values or {"name", "labels", "prompts"} <= line.values.keys():
+        line.where.fail(
+            "a second header, as where two suite files were put together in one: give each suite a file of its own, or "
+            "remove this line if the items below it belong to the first header"
+        )
 
 
 def _check_measures(name: str, where: _Where) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from veridical.errors import UserError
+from veridical.files.decoding import in_words
 from veridical.files.toml_file import read_toml
 from veridical.items import Frozen, Name
 
@@ -143,7 +144,7 @@ def read_category(path: Path) -> CategoryText:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise UserError(f"{path}: {where}: {first['msg'].removeprefix('Value error, ')}") from error
+        raise UserError(f"{path}: {where}: {in_words(first)}") from error
 
 
 def read_text(folder: Path = TEXT) -> tuple[CategoryText, ...]:
