@@ -16,7 +16,7 @@ from veridical.errors import UserError
 from veridical.interop.imports.answer import Answer, as_text, flat_fields, held, letters, listed
 from veridical.interop.imports.copies import Repeats
 from veridical.interop.imports.direction import declared_way, says_lower
-from veridical.interop.imports.folders import files_in
+from veridical.interop.imports.folders import files_in, not_read
 from veridical.interop.imports.logged import NO_MODEL, LoggedModel, LoggedTask
 from veridical.interop.imports.records import RecordFile, lost_records
 from veridical.runs.provenance import LeftOut
@@ -69,7 +69,7 @@ def read_every_eval_ever(path: Path) -> list[LoggedModel]:
         raise UserError(
             f"{path}: no instance-level records of every_eval_ever are here (JSON Lines with model_id, "
             "evaluation_name, sample_id, input and evaluation); its aggregate records, without samples, are read by "
-            "veridical import scores"
+            f"veridical import scores{not_read(left_out)}"
         )
     models: dict[str, LoggedModel] = {}
     for (model, name), group in groups.items():

@@ -40,6 +40,19 @@ def files_in(folder: Path, suffixes: Sequence[str], odd: list[LeftOut] | None = 
     return sorted(found)
 
 
+def not_read(odd: Sequence[LeftOut]) -> str:
+    """What of a folder could not be read, and why, for the message that nothing else is there."""
+    named = "; ".join(f"{one.what}: {one.reason}" for one in odd[:4])
+    more = f"; and {len(odd) - 4:,} more" if len(odd) > 4 else ""
+    return f" (not read: {named}{more})" if odd else ""
+
+
+def check_leads_somewhere(path: Path) -> None:
+    """Raise UserError for a link to what is not there."""
+    if path.is_symlink() and not path.exists():
+        raise UserError(f"{path}: a link to {path.readlink()}, which is not there; name the file or folder itself")
+
+
 def why_no_file(path: Path, top: Path) -> str:
     """Why a path is not a file to be read; empty where it is one."""
     try:
@@ -51,5 +64,5 @@ def why_no_file(path: Path, top: Path) -> str:
     if real.is_dir():
         return "it is a folder, where a file of that name is expected"
     if not real.is_file():
-        return "it is not a regular file"
+        return "it is a pipe or a device, not a file"
     return "" if real.is_relative_to(top) else "it is a link that leads out of the folder"

@@ -17,7 +17,7 @@ from typing import Any
 
 from veridical.errors import UserError
 from veridical.interop.imports.answer import Answer, as_text, held, listed
-from veridical.interop.imports.folders import files_in
+from veridical.interop.imports.folders import files_in, not_read
 from veridical.interop.imports.helm_state import (
     ALONE,
     THOUGHT,
@@ -57,7 +57,9 @@ def read_helm(path: Path) -> list[LoggedModel]:
     found = files_in(path, (".json",), odd)
     folders = sorted({file.parent for file in found if file.name == STATE})
     if not folders:
-        raise UserError(f"{path}: no run folder of HELM's is here: {STATE} and stats.json are expected in it")
+        raise UserError(
+            f"{path}: no run folder of HELM's is here: {STATE} and stats.json are expected in it{not_read(odd)}"
+        )
     models = [_model(folder) for folder in folders]
     without = sorted({file.parent for file in found if file.name in ("run_spec.json", "stats.json")} - set(folders))
     models[0].left_out += [LeftOut(what=str(one), reason=f"it has no {STATE}") for one in without]

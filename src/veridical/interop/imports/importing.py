@@ -15,6 +15,7 @@ from veridical.files.targets import keep_apart
 from veridical.files.writing import check_path, slug
 from veridical.interop.imports.copies import without_copies
 from veridical.interop.imports.every_eval_ever import read_every_eval_ever
+from veridical.interop.imports.folders import check_leads_somewhere
 from veridical.interop.imports.helm import read_helm
 from veridical.interop.imports.inspect_log import read_inspect
 from veridical.interop.imports.lighteval import read_lighteval
@@ -91,6 +92,7 @@ def import_logs(
         raise unknown("log format", harness, READERS)
     source, target = Path(path), Path(out)
     check_path(source)
+    check_leads_somewhere(source)
     keep_apart([target], [source])
     reporter = progress or Silent()
     models = _joined(without_copies(_read(harness, source, columns)))

@@ -16,7 +16,7 @@ from veridical.errors import UserError
 from veridical.files.ledger import reasons
 from veridical.interop.imports.answer import Answer, as_number, as_text, held, listed
 from veridical.interop.imports.direction import declared_way
-from veridical.interop.imports.folders import files_in
+from veridical.interop.imports.folders import files_in, not_read
 from veridical.interop.imports.inspect_file import Log, read_log
 from veridical.interop.imports.inspect_sample import Scorers, has_target, repeat_of, scores_of
 from veridical.interop.imports.logged import LoggedModel, LoggedTask, Reported
@@ -45,7 +45,11 @@ def read_inspect(path: Path) -> list[LoggedModel]:
         except UserError as error:
             refused.append((file, error))
     if not found:
-        raise refused[0][1] if refused else UserError(f"{path}: no log of Inspect's is here (.eval or .json)")
+        raise (
+            refused[0][1]
+            if refused
+            else UserError(f"{path}: no log of Inspect's is here (.eval or .json){not_read(odd)}")
+        )
     for file, why in refused:
         reason = str(why).replace(str(file), "it", 1).removeprefix("it: ")
         found[0].left_out.append(LeftOut(what=str(file), reason=reason))

@@ -21,7 +21,7 @@ from veridical.errors import UserError
 from veridical.files.binary_file import read_bytes
 from veridical.interop.imports.answer import Answer, as_text, flat_fields, held, letters, listed, number
 from veridical.interop.imports.direction import truth
-from veridical.interop.imports.folders import files_in
+from veridical.interop.imports.folders import files_in, not_read
 from veridical.interop.imports.logged import LoggedModel, LoggedTask
 from veridical.interop.imports.records import Record, read_document, source_of, whole_characters
 from veridical.runs.provenance import LeftOut
@@ -71,7 +71,7 @@ def read_lighteval(path: Path) -> list[LoggedModel]:
         raise UserError(
             f"{path}: no details of lighteval are here: details_TASK_DATE.parquet is expected (run lighteval with "
             "--save-details), or the folder that such files are in; results without details are read by "
-            "veridical import scores"
+            f"veridical import scores{not_read(odd)}"
         )
     models: dict[tuple[str, str], LoggedModel] = {}
     for file, match in files:

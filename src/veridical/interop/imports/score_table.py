@@ -18,7 +18,7 @@ from veridical.files.ledger import Ledger
 from veridical.files.new_folder import clear_abandoned
 from veridical.files.targets import keep_apart
 from veridical.files.writing import check_path, make_folder, replace
-from veridical.interop.imports.folders import files_in
+from veridical.interop.imports.folders import check_leads_somewhere, files_in
 from veridical.interop.imports.records import read_document
 from veridical.interop.imports.score_formats import Score, scores_in
 from veridical.interop.imports.sentinels import SUSPECTS
@@ -59,6 +59,7 @@ def read_scores(path: Path, missing: Collection[float] = ()) -> FoundScores:
     Raises UserError where there is none.
     """
     check_path(path)
+    check_leads_somewhere(path)
     if not path.exists():
         raise UserError(f"{path}: no such file or folder")
     scores: list[Score] = []

@@ -17,7 +17,7 @@ from typing import Any
 from veridical.errors import UserError
 from veridical.files.links import real_path
 from veridical.interop.imports.answer import held
-from veridical.interop.imports.folders import files_in, why_no_file
+from veridical.interop.imports.folders import files_in, not_read, why_no_file
 from veridical.interop.imports.json_values import NOT_JSON
 from veridical.interop.imports.lm_eval.results_file import ResultsFile
 from veridical.interop.imports.records import RecordFile, read_document
@@ -101,6 +101,8 @@ def find_evaluations(path: Path) -> list[Evaluation]:
     broken = [group.broken for group in groups.values() if group.broken]
     if broken and not results:
         raise UserError(broken[0])
+    if odd:
+        raise UserError(f"{path}: no samples can be read here{not_read(odd)}; put the files themselves there")
     if results:
         raise UserError(_without_samples(path, results))
     raise UserError(
