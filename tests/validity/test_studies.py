@@ -89,6 +89,11 @@ def test_measures_of_sets_stand_next_to_the_accuracy_of_the_same_answers(describ
 def test_a_measure_of_sets_may_be_an_outcome(described: Path) -> None:
     analysis = validity(described, outcomes=["toy/set_accuracy"], benchmarks=["toy/accuracy"], draws=99)
     assert list(analysis.record.outcomes) == ["toy/set_accuracy"]
+    # The parts of the outcome, which nobody named, are left out and said.
+    assert "toy/accuracy" in analysis.record.benchmarks
+    assert not [name for name in analysis.record.columns if "pair_consistency[" in name]
+    left_out = {note.where[0] for note in analysis.record.quality if note.kind == "composite"}
+    assert {f"toy/pair_consistency[pair={pair}]" for pair in ("A&C", "B&D")} <= left_out
 
 
 def seeds_and_variants() -> Suite:

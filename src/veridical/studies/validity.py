@@ -71,7 +71,8 @@ def validity(
     chosen = with_flags(given, known, flags)
     if study is None:
         return analyse(table_of(raw, chosen), draws=draws, seed=seed)
-    table = table_of(raw, study.roles(chosen))
+    filled = study.roles(chosen)
+    table = table_of(raw, filled, set(filled.predictors).difference(chosen.predictors))
     notes = [note for note in study.notes if not set(note.where).isdisjoint(table.names)]
     return analyse(table, answers=study.answers, notes=notes, draws=draws, seed=seed)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,8 +32,8 @@ def read_table(path: Path, roles: Roles) -> ScoreTable:
     return table_of(read_raw(path), roles)
 
 
-def table_of(raw: Raw, roles: Roles) -> ScoreTable:
-    """The table of scores in a raw table, wide or long."""
+def table_of(raw: Raw, roles: Roles, unnamed: Collection[str] = ()) -> ScoreTable:
+    """The table of scores in a raw table, wide or long. `unnamed` have a role that nobody gave them."""
     raw = wide(raw, roles)
     known = raw.frame.columns
     named = {role: found_column(role, getattr(roles, role), known, raw.source) for role in ("model", "family", "size")}
@@ -54,7 +54,7 @@ def table_of(raw: Raw, roles: Roles) -> ScoreTable:
     table = ScoreTable(raw.source, models, families, size, roles.columns, scores, roles, taken=taken, notes=notes)
     table = without_repeats(table, raw)
     check_table(table)
-    table = _without_composites(table, raw)
+    table = _without_composites(table, raw, {*taken, *unnamed})
     return replace(table, account=account_of_scores(table, raw) if raw.cells else account_of_rows(table, models))
 
 
@@ -86,7 +86,7 @@ def _cells_without_score(raw: Raw, roles: Roles) -> Iterator[Note]:
         yield Note(kind="missing", where=(roles.size,), message=message)
 
 
-def _without_composites(table: ScoreTable, raw: Raw) -> ScoreTable:
+def _without_composites(table: ScoreTable, raw: Raw, unnamed: Collection[str]) -> ScoreTable:
     """The table without benchmarks that are made of an outcome, or an outcome of them, where nobody named them.
 
     Raises UserError where one was named: what holds the outcome, or is a part of it, predicts it whatever the models
@@ -104,13 +104,13 @@ def _without_composites(table: ScoreTable, raw: Raw) -> ScoreTable:
     columns = {name: columns[name] for name in raw.frame.columns if name in columns}
     halves = {name: _half_a_digit(raw.texts(name)) for name in columns}
     found, held = composites_both_ways(columns, halves, (*roles.predictors, *roles.controls), outcomes)
-    named = [one for one in found if one.column not in table.taken]
+    named = [one for one in found if one.column not in unnamed]
     if named:
         raise UserError(
             f"{table.source}: {named[0].message}: it predicts {named[0].outcome} because it is made of it; leave "
             f"{named[0].column} out, or make another outcome of what it does not hold"
         )
-    if parts := [one for one in held if one.outcome not in table.taken]:
+    if parts := [one for one in held if one.outcome not in unnamed]:
         part, outcome = parts[0].outcome, parts[0].column
         raise UserError(
             f"{table.source}: {parts[0].message}: {part} predicts {outcome} because it is a part of it; leave {part} "
@@ -136,7 +136,11 @@ def _left_out(table: ScoreTable, found: Sequence[Composite], held: Sequence[Comp
         )
         for left, one in reasons.items()
     ]
-    roles = replace(table.roles, benchmarks=tuple(name for name in table.roles.benchmarks if name not in leaving))
+    roles = replace(
+        table.roles,
+        benchmarks=tuple(name for name in table.roles.benchmarks if name not in leaving),
+        variants={new: old for new, old in table.roles.variants.items() if leaving.isdisjoint((new, old))},
+    )
     if not roles.predictors:
         raise UserError(
             f"{table.source}: {(*found, *held)[0].message}, and no other benchmark is left; name one with --benchmark"
