@@ -65,7 +65,7 @@ def governed(text: str, start: int, left: int, right: int, *, remark: bool = Fal
         return cue
     if cue := _found("noun", main):
         return cue
-    for name in ("reserve", "attributed"):
+    for name in ("reserve", "attributed", "taken_back"):
         if _PATTERNS[name][1].match(after):
             return name
     end = _SENTENCE_END.search(after)

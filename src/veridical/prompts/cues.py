@@ -47,10 +47,14 @@ _OTHER = (
     r"(?:wrong|incorrect|false|mistaken|other|opposite|first|initial|previous|prior|earlier|original|old|alternative"
     r"|official|published|reported|naive|obvious|tempting|apparent|seeming|intuitive|superficial|common|usual|popular|typical|rejected|worst|worse"
     r"|second(?:-best)?|next|expected|default|possible|potential|hypothetical|candidate|sample|example|so-called"
-    r"|supposed|alleged|human|majority|bad|poor|one|another|any|each|either|neither|your|his|her|their|least \w{1,20}"
-    r"|(?!hypothesis's|statement's|claim's|item's)[\w-]{1,30}'s)"
+    r"|supposed|alleged|human|majority|bad|poor|weak(?:er|est)?|one|another|any|each|either|neither|your|his|her|their"
+    r"|(?:least|less|un|im)[ -]?(?:likely|probable|plausible|convincing|correct|right|good)|least|less"
+    r"|(?!(?:hypothesis|statement|claim|item|it|that|this|what|there|here|he|she|who|let)'s)[\w-]{1,30}'s)"
 )
 """What makes of an answer another one than the reply's own."""
+_GROUNDS = (
+    r"(?:reason|evidence|proof|way|basis|guarantee|indication|support|grounds?|information|details?|data|justification)"
+)
 _EVALUATION = (
     r"(?:wrong|incorrect|mistaken|a mistake|an error|erroneous|premature|tempting|misleading|hasty|rash|careless"
     r"|unsafe"
@@ -101,7 +105,11 @@ CUES: tuple[Cue, ...] = (
         r"|far from|far be it|fails? to"
         r"|refuse[sd]?|deny|denies|denied|doubt(?:s|ed|ful)?|reject(?:s|ed)?|rules? out|ruled out"
         r"|instead of|rather than|take back|taking back|retract|withdraw|abandon|regret)\b"
-        r"|n't\b|\bno (?:\w+ )?(?:reason|evidence|proof|way|basis|guarantee|indication|support|grounds?)\b",
+        rf"|n't\b|\bno (?:\w+ )?{_GROUNDS}\b"
+        r"|\b(?:lack(?:s|ed|ing)?|lack of|absence of|insufficient|inadequate|scant|little|short of|missing)"
+        rf" (?:\w+ ){{0,2}}{_GROUNDS}(?: (?:that|to|for|which)\b|\s\Z)"
+        r"|\b(?:unclear|uncertain|unsure|unproven|unconvinced|debatable|questionable|disputed|sc?k?eptical)"
+        r" (?:(?:that|if|how|why)\b|\Z)",
         "It does not follow that the answer is <label>.",
     ),
     Cue(
@@ -131,7 +139,8 @@ CUES: tuple[Cue, ...] = (
     Cue(
         "example",
         "sentence",
-        r"\b(?:for example|for instance|e\.g\.|such as|in the form|in the format|(?:the )?format (?:is|should be))",
+        r"(?:\A|\W)(?:an? )?(?:example|sample|template|format)s?(?: \w+)?\s?:"
+        r"|\b(?:for example|for instance|e\.g\.|such as|in the form|in the format|(?:the )?format (?:is|should be))",
         "For example, the answer is <label>.",
     ),
     Cue(
@@ -162,6 +171,16 @@ CUES: tuple[Cue, ...] = (
         r"(?:\.{2,6})?\s{0,2}[,;:—–-]{0,2}\s\(?(?:but )?(?:only )?(?:if|unless|provided|assuming|depending|or|one might"
         r"|some would|some might|at first)\b",
         "The answer is <label>, if she finished.",
+    ),
+    Cue(
+        "taken_back",
+        "after",
+        r"[\"')\]]{0,3},?\s\(?(?:which|that|but (?:that|this|it)|and (?:that|this)|though (?:that|this|it))"
+        r"(?: is|'s| was| would be| must be| has to be)(?: clearly| obviously| of course| simply| just)?"
+        r" (?:wrong|incorrect|false|untrue|mistaken|a mistake|an error|not (?:right|correct|true|so))\b"
+        r"|[\"')\]]{0,3},?\s\(?(?:which|but that|but this) (?:isn't|cannot be|can't be|wasn't)"
+        r" (?:right|correct|true)\b",
+        "The answer is <label>, which is incorrect.",
     ),
     Cue(
         "contrast",
