@@ -1,4 +1,4 @@
-"""Replies that name a label and disown it: as the least likely, as an example, as wrong, as what evidence is lacking for.
+"""Replies that name a label and disown it: the least likely one, an example, wrong, or what evidence is lacking for.
 
 Each value was decided by hand before the reader was tried. None says that there is no answer; where two values stand,
 either will do.
