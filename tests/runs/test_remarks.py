@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import logging
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from torch import ones
 
 import veridical as vd
 from veridical.cli.app import call
+from veridical.studies.remarks import remarks
+from veridical.studies.study import open_study
 
 from ..models import tiny
 
@@ -72,3 +75,29 @@ def test_unused_weights_and_warnings_are_in_manifest_and_page(tmp_path: Path, mo
         assert on_page(study, words)
     again = asked(model, tmp_path / "s")
     assert again.runs[0].manifest.model == entry
+
+
+def test_a_copy_of_a_run_is_said_to_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study = asked(folder(tmp_path / "m"), tmp_path / "s")
+    alone = {(one.measure, one.prompt, one.answerer): (one.value, one.n_items) for one in study.records}
+    original = study.runs[0].path
+    copy = shutil.copytree(original, original.with_name("copy-12345678"))
+    first, second = sorted((original, copy))
+    assert call(["judge", str(study.path)]) == 0
+    assert f"{second.name} repeats {first.name}: left out." in " ".join(capsys.readouterr().out.split())
+    both = open_study(study.path)
+    assert {(one.measure, one.prompt, one.answerer): (one.value, one.n_items) for one in both.records} == alone
+    assert not [line for line in study.judgement.verdicts if "repeats" in line]
+
+
+def test_questions_that_two_folders_answer_are_counted(tmp_path: Path) -> None:
+    """The second call asks four quads, the first two of which are those of the first."""
+    model = folder(tmp_path / "m")
+    asked(model, tmp_path / "s" / "a")
+    vd.run("imperfective", model=f"hf/{model}", prompts="zero-shot", limit=4, out=tmp_path / "s" / "b")
+    runs = [open_study(tmp_path / "s" / name).runs[0] for name in "ab"]
+    n, of = runs[0].asks.height, runs[1].asks.height
+    # Where folders are called alike, the folder above them tells them apart.
+    names = [f"{run.path.parent.name}/{run.path.name}" for run in runs]
+    (said,) = [line for line in remarks(runs) if "questions are in" in line]
+    assert said.startswith(f"{names[1]}: {n} of its {of} questions are in {names[0]} too")

@@ -38,7 +38,11 @@ RENDERING: dict[str, tuple[tuple[str, ...], str]] = {
 
 
 def remarks(runs: Sequence[Run]) -> Iterator[str]:
-    """Sentences on each run's model: its files, what libraries warned of, and how its questions had to be put."""
+    """Sentences on each run's model: its files, what libraries warned of, and how its questions had to be put.
+
+    Runs that answer what another folder has answered for the same model come first.
+    """
+    yield from _repeated(runs)
     for run in runs:
         entry = run.manifest.model
         yield from sentences(run.name, entry.remarks, entry.warnings)
@@ -47,6 +51,33 @@ def remarks(runs: Sequence[Run]) -> Iterator[str]:
             yield from (f"{run.name}: {words}." for words in _rendering(run))
         elif account := run.manifest.imported.account:
             yield f"{run.name}: {account}."
+
+
+def _repeated(runs: Sequence[Run]) -> Iterator[str]:
+    """Which runs repeat another: a question that one model answered in several folders counts once."""
+    earlier: dict[str, list[Run]] = {}
+    for run in runs:
+        others = earlier.setdefault(run.name, [])
+        keys = run.asks["key"] if others else pl.Series([], dtype=pl.String())
+        for other in others:
+            here, there = _folder_names(run, other)
+            again = int(keys.is_in(other.asks["key"].to_list()).sum())
+            if again == len(keys):
+                yield f"{here} repeats {there}: left out."
+                break
+            if again:
+                yield (
+                    f"{here}: {again:,} of its {len(keys):,} questions are in {there} too; each counts once, "
+                    "by the first folder with an answer."
+                )
+        others.append(run)
+
+
+def _folder_names(run: Run, other: Run) -> tuple[str, str]:
+    """The names of two runs' folders, with those that they are in where they are called alike."""
+    alike = run.path.name == other.path.name
+    here, there = (f"{one.path.parent.name}/{one.path.name}" if alike else one.path.name for one in (run, other))
+    return here, there
 
 
 def _folder(manifest: Manifest) -> Iterator[str]:
