@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 import pytest
 
 from tests.cli.test_bad_input import call, fault
 
-WIDE = {**os.environ, "COLUMNS": "240"}
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables whose lines are not folded."""
+    monkeypatch.setenv("COLUMNS", "240")
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +53,7 @@ def test_weights_that_are_not_numbers_are_reported(tmp_path):
     broken = llama(len(tokenizer))
     with torch.no_grad():
         broken.lm_head.weight[7] = torch.nan
-    done = call("doctor", "--model", f"hf/{saved(tmp_path / 'm', broken, tokenizer)}", env=WIDE)
+    done = call("doctor", "--model", f"hf/{saved(tmp_path / 'm', broken, tokenizer)}")
     assert done.returncode == 0, done.stderr
     n_not, n = re.search(r"not numbers for (\d+) of (\d+) next tokens", " ".join(done.stdout.split())).groups()
     assert n_not == n
@@ -62,7 +65,7 @@ def test_a_sample_that_is_too_long_for_the_model_is_not_a_disagreement(tmp_path)
 
     tokenizer = byte_level_tokenizer()
     small = saved(tmp_path / "m", llama(len(tokenizer)), tokenizer)
-    done = call("doctor", "--model", f"hf/{small}", "--dtype", "bfloat16", env=WIDE)
+    done = call("doctor", "--model", f"hf/{small}", "--dtype", "bfloat16")
     assert done.returncode == 0, done.stderr
     assert re.search(
         r"labels as in float32 .* items in \d+ sets \(\d+ too long to be asked\)", " ".join(done.stdout.split())
@@ -76,7 +79,7 @@ def test_a_decoder_that_begins_with_what_its_config_names_is_probed(tmp_path):
     model = t5(len(tokenizer))
     model.generation_config.decoder_start_token_id = None
     folder = saved(tmp_path / "m", model, tokenizer)
-    done = call("doctor", "--model", f"hf/{folder}", env=WIDE)
+    done = call("doctor", "--model", f"hf/{folder}")
     assert done.returncode == 0, done.stderr
     assert "an encoder-decoder" in done.stdout
 
@@ -94,7 +97,7 @@ def test_weights_that_nothing_uses_are_named(tmp_path):
     extra |= {"model.layers.9.mlp.up_proj.weight": weights["model.layers.0.mlp.up_proj.weight"].clone()}
     extra |= {"model.layers.0.mlp.up_proj.bias": weights["model.norm.weight"].clone()}
     save_file(weights | extra, folder / "model.safetensors", metadata={"format": "pt"})
-    done = call("doctor", "--model", f"hf/{folder}", "--device-map", "auto", env=WIDE)
+    done = call("doctor", "--model", f"hf/{folder}", "--device-map", "auto")
     assert done.returncode == 0, done.stderr
     shown = " ".join(done.stdout.split())
     assert "its files hold 3 weights that LlamaForCausalLM does not use" in shown

@@ -72,13 +72,14 @@ def test_closed_standard_streams_together(study):
         (["report", "STUDY", "--out", "."], "cannot write .: a folder"),
         (["report", "STUDY", "--out", "STUDY"], "a folder; name a file"),
         (["run", "imperfective", "--model", "smollm2", "--seed=-1"], "--seed"),
-        (["run", "imperfective", "--model", "smollm2", "--limit", "abc"], "'--limit': give a whole number"),
-        (["run", "imperfective", "--model", "smollm2", "--limit", "1.5"], "'--limit': give a whole number"),
+        (["run", "imperfective", "--model", "smollm2", "--limit", "abc"], "'--limit': a whole number is needed"),
+        (["run", "imperfective", "--model", "smollm2", "--limit", "1.5"], "'--limit': a whole number is needed"),
     ],
 )
-def test_a_path_or_number_that_cannot_be_is_one_line(study, arguments, words, tmp_path):
+def test_a_path_or_number_that_cannot_be_is_one_line(study, arguments, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     given = [str(study.path) if word == "STUDY" else word for word in arguments]
-    line = fault(*given, cwd=tmp_path)
+    line = fault(*given)
     assert words in line
     assert len(line) < 800
     assert list(tmp_path.iterdir()) == []
