@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-faults test-traps bench clean
+.PHONY: help demo test test-all check test-faults test-traps bench clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -35,8 +35,13 @@ check: $(VENV)/test  ## ruff, mypy --strict on src and tools, and the direction 
 	$(BIN)/lint-imports
 
 # One process a core, each with one thread; the tests of a file stay together, with what they share.
-test: $(VENV)/test  ## the tests
-	OMP_NUM_THREADS=1 $(BIN)/pytest --quiet --numprocesses logical --dist loadfile --no-loadscope-reorder
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --quiet --numprocesses logical --dist loadfile --no-loadscope-reorder
+
+test: $(VENV)/test  ## the tests, but for those that run real weights or take long
+	$(PYTEST) -m "not slow"
+
+test-all: $(VENV)/test  ## all tests, as .ci/run does
+	$(PYTEST)
 
 test-faults: $(VENV)/test  ## damage 300 copies of each kind of file (or VERIDICAL_FAULTS), and see what is said
 	VERIDICAL_FAULTS=$${VERIDICAL_FAULTS:-300} $(BIN)/pytest --quiet tests/faults

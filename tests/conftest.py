@@ -17,6 +17,13 @@ settings.register_profile("veridical", deadline=None)
 settings.load_profile("veridical")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever runs the embedded weights is slow."""
+    for item in items:
+        if "smollm2" in getattr(item, "fixturenames", ()) or item.get_closest_marker("model"):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session")
 def smollm2():  # type: ignore[no-untyped-def]  # torch is imported only where a test asks for the model
     """SmolLM2-135M-Instruct in float32 on the CPU."""

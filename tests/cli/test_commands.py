@@ -206,6 +206,7 @@ def test_doctor_shows_versions_and_models():
         assert f"\n{word}" in f"\n{done.stdout}"
 
 
+@pytest.mark.slow
 def test_the_default_study_is_named_after_suite_and_time(suite_file, model, tmp_path):
     options = ("--prompt", "rule", "--limit", 1, "--model", model)
     done = call("run", suite_file, *options, cwd=tmp_path)
@@ -226,6 +227,7 @@ sys.exit(main(sys.argv[1:-1]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])
 def test_a_signal_stops_cleanly_and_names_the_command_that_goes_on(suite_file, tmp_path, sent):
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
@@ -255,6 +257,7 @@ def test_a_signal_stops_cleanly_and_names_the_command_that_goes_on(suite_file, t
     assert re.search(r"; \d+ were stored before", done.stderr)
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_the_embedded_model_answers_the_suite_in_both_modes(smollm2, tmp_path):
     study = veridical.run(

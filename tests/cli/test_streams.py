@@ -33,6 +33,7 @@ def study(tmp_path_factory):
     return veridical.run(toy_suite(2), model=models, out=tmp_path_factory.mktemp("study") / "s")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("environment", NARROW)
 def test_an_encoding_without_a_character_does_not_stop_a_command(study, environment):
     narrow = {**os.environ, **environment}

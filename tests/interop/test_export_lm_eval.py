@@ -29,6 +29,8 @@ from veridical.suites.files import read_suite, write_suite
 from veridical.suites.merge import prompts as merge
 from veridical.suites.registry import Data, read
 
+pytestmark = pytest.mark.slow
+
 BREAK = tiny.TEMPLATE.replace("<|assistant|>{% endif", "<|assistant|>\n{% endif")
 """A template that ends with a line break, as most do."""
 

@@ -25,6 +25,8 @@ from veridical.interop.harness.model import EngineLM
 from veridical.models.hf import HuggingFaceModel
 from veridical.models.protocol import LanguageModel
 
+pytestmark = pytest.mark.slow
+
 SCORED = ["questions", "questions_one_shot", "mutual", "last_word", "rolling"]
 
 

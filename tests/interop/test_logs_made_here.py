@@ -17,6 +17,8 @@ from veridical.interop.imports.importing import Import, import_logs
 from veridical.runs.load import open_runs
 from veridical.studies.judged import Judgement
 
+pytestmark = pytest.mark.slow
+
 OLDEST = Path(__file__).with_name("logs") / "lm_eval_0_4_0"
 REPORTED = {"places": (0.5, 0.4), "endings": (0.5, 0.85), "partial": (0.7, 0.7)}
 """`acc` and `acc_norm` as version 0.4.0 printed them."""

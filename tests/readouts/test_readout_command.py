@@ -62,6 +62,7 @@ def one(records: tuple[Measure, ...], measure: str, answerer: str, **key: Any) -
     return found[0]
 
 
+@pytest.mark.slow
 def test_every_answerer_is_judged_on_the_pairs(transferred: Study) -> None:
     frame = transferred.responses.filter(suite="primary", mode="readout")
     assert set(frame["answerer"]) == {
@@ -75,6 +76,7 @@ def test_every_answerer_is_judged_on_the_pairs(transferred: Study) -> None:
     assert found.value == pytest.approx(recalls.mean())
 
 
+@pytest.mark.slow
 def test_a_null_gives_its_p_and_keeps_its_draws(transferred: Study) -> None:
     (own,) = transferred.runs
     (stored,) = own.readouts
@@ -87,6 +89,7 @@ def test_a_null_gives_its_p_and_keeps_its_draws(transferred: Study) -> None:
         assert "9 draws" in found.null
 
 
+@pytest.mark.slow
 def test_the_readout_is_compared_with_everything_next_to_it(transferred: Study) -> None:
     differences = [
         record
@@ -106,6 +109,7 @@ def test_the_readout_is_compared_with_everything_next_to_it(transferred: Study) 
     assert gaps[0].value == pytest.approx(readout_.value - model.value)
 
 
+@pytest.mark.slow
 def test_selectivity_is_the_readout_less_its_control(transferred: Study) -> None:
     (record,) = [record for record in transferred.records if record.measure == "selectivity"]
     (stored,) = transferred.runs[0].readouts
@@ -114,6 +118,7 @@ def test_selectivity_is_the_readout_less_its_control(transferred: Study) -> None
     assert record.value == pytest.approx(readout_.value - stored.record.selectivity.control)
 
 
+@pytest.mark.slow
 def test_states_are_stored_at_every_layer_and_not_read_again(transferred: Study) -> None:
     (own,) = transferred.runs
     found = read_hidden(own.path, StatesKey("primary", "ask", "full"))
@@ -123,6 +128,7 @@ def test_states_are_stored_at_every_layer_and_not_read_again(transferred: Study)
     assert (len(found.items), read_hidden(own.path, StatesKey("primary", "ask", "no_evidence"))) == (40, None)
 
 
+@pytest.mark.slow
 def test_the_same_call_gives_the_same_measures_and_asks_nothing(
     transferred: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,12 +143,14 @@ def test_the_same_call_gives_the_same_measures_and_asks_nothing(
     assert again.records == transferred.records
 
 
+@pytest.mark.slow
 def test_judging_needs_no_model(transferred: Study) -> None:
     assert open_study(transferred.path).records == transferred.records
     stored = json.loads((transferred.path / "measures.json").read_text())
     assert any(record["measure"] == "selectivity" for record in stored)
 
 
+@pytest.mark.slow
 def test_the_page_has_the_readout(transferred: Study) -> None:
     page = transferred.report.read_text()
     assert "Readout of hf/tiny, ask" in page
@@ -150,6 +158,7 @@ def test_the_page_has_the_readout(transferred: Study) -> None:
         assert f'id="suite-0-readout-0-{name}"' in page
 
 
+@pytest.mark.slow
 def test_a_verdict_says_what_is_decodable(transferred: Study) -> None:
     (expected,) = [line for line in transferred.judgement.verdicts if "linearly decodable at this position" in line]
     assert expected.startswith("primary, hf/tiny, ask: ")
@@ -162,6 +171,7 @@ def crossed(tmp_path_factory: pytest.TempPathFactory) -> Study:
     return readout(toy_suite(10), model=tiny_model(), out=folder / "study", draws=3, category_draws=2, control_draws=1)
 
 
+@pytest.mark.slow
 def test_a_suite_without_another_to_fit_on_is_cross_fitted(crossed: Study) -> None:
     frame = crossed.responses.filter(mode="readout")
     assert set(zip(frame["answerer"], frame["input"], strict=True)) == {
@@ -172,6 +182,7 @@ def test_a_suite_without_another_to_fit_on_is_cross_fitted(crossed: Study) -> No
     assert len(gaps) == 2
 
 
+@pytest.mark.slow
 def test_a_cross_fitted_readout_and_its_restricted_inputs_have_nulls(crossed: Study) -> None:
     (stored,) = crossed.runs[0].readouts
     draws = {(null.answerer, null.input): null.draws for null in stored.record.nulls}
@@ -185,6 +196,7 @@ def test_a_cross_fitted_readout_and_its_restricted_inputs_have_nulls(crossed: St
     assert "permuted within and between sets" in str(found[0].null)
 
 
+@pytest.mark.slow
 def test_anyones_pairs_are_fitted_on_anyones_development_set(tmp_path: Path) -> None:
     """The file has a prompt and no pairs of its own; it is asked with the prompt of the pairs."""
     development = fitted()
@@ -209,6 +221,7 @@ def twinned(tmp_path_factory: pytest.TempPathFactory) -> Study:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_twin_with_random_weights_is_read_out_next_to_the_model(twinned: Study) -> None:
     names = {run.name for run in twinned.runs}
     assert names == {"hf/tiny", "hf/tiny (random weights)"}
@@ -228,6 +241,7 @@ def test_a_twin_has_weights_of_its_own_that_follow_from_the_seed() -> None:
     assert not np.allclose(weights[0], weights[3])
 
 
+@pytest.mark.slow
 def test_the_answers_that_a_model_writes_can_be_set_against_the_readout(twinned: Study) -> None:
     for run_ in twinned.runs:
         (stored,) = run_.readouts
@@ -268,6 +282,7 @@ class TestBadInput:
             readout(toy_suite(2), model=tiny_model(), out=tmp_path / "study")
 
 
+@pytest.mark.slow
 def test_prompts_that_look_alike_as_files_have_states_of_their_own(crossed: Study, tmp_path: Path) -> None:
     paths = {
         StatesKey(suite, prompt, "full").part
@@ -282,6 +297,7 @@ def test_prompts_that_look_alike_as_files_have_states_of_their_own(crossed: Stud
         read_hidden(folder, StatesKey("toy", "rule", "full"))
 
 
+@pytest.mark.slow
 def test_a_null_is_not_put_next_to_a_value_it_was_not_drawn_for(transferred: Study) -> None:
     (stored,) = transferred.runs[0].readouts
     found = one(transferred.records, "pair_recovery", "readout", against=None)
@@ -290,12 +306,14 @@ def test_a_null_is_not_put_next_to_a_value_it_was_not_drawn_for(transferred: Stu
     assert stored.record.tested(bare.model_copy(update={"value": found.value + 0.05})).p is None
 
 
+@pytest.mark.slow
 def test_regrouped_sets_leave_out_suites_that_lack_the_field(transferred: Study) -> None:
     judgement = Judgement(transferred.runs, sets="kind")
     assert [suite.name for suite in judgement.suites] == ["primary"]
     assert {record.suite for record in judgement.records} == {"primary"}
 
 
+@pytest.mark.slow
 def test_a_truncated_file_of_draws_is_reported(transferred: Study, tmp_path: Path) -> None:
     copy = tmp_path / "study"
     shutil.copytree(transferred.path, copy)
@@ -307,6 +325,7 @@ def test_a_truncated_file_of_draws_is_reported(transferred: Study, tmp_path: Pat
             read_draws(own.path, own.readouts[0].record)
 
 
+@pytest.mark.slow
 def test_items_that_the_model_refuses_are_left_out_and_counted(tmp_path: Path) -> None:
     said: list[str] = []
 
@@ -333,6 +352,7 @@ def test_items_that_the_model_refuses_are_left_out_and_counted(tmp_path: Path) -
     assert long.id not in study.responses.filter(answerer="readout")["item"].to_list()
 
 
+@pytest.mark.slow
 def test_a_study_with_more_items_is_read_out_whole(tmp_path: Path) -> None:
     model = tiny_model()
     run(toy_suite(10), model=model, out=tmp_path / "study", prompts="plainly", orders=1)
@@ -343,6 +363,7 @@ def test_a_study_with_more_items_is_read_out_whole(tmp_path: Path) -> None:
     assert len(answered) == 32
 
 
+@pytest.mark.slow
 def test_a_run_in_another_dtype_is_not_read_out_again(transferred: Study) -> None:
     (own,) = transferred.runs
     name = own.manifest.model.name

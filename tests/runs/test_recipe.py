@@ -229,6 +229,7 @@ def test_models_behind_an_api_are_left_out_with_a_word(tmp_path: Path) -> None:
     assert [run.manifest.model.name for run in study.runs] == [ToyModel().name]
 
 
+@pytest.mark.slow
 def test_steps_are_one_study_and_are_resumed(tmp_path: Path) -> None:
     model = ToyModel()
     steps = [
@@ -282,6 +283,7 @@ def edited(name: str, path: Path, change: Callable[[Any], None]) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_paradox_recipe_runs(language_model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def less(document: Any) -> None:
         document["steps"][0]["ask"]["max_new_tokens"] = 4
@@ -341,6 +343,7 @@ def test_a_readout_step_without_options_is_fitted_as_its_suite_says() -> None:
     assert (step.fit_on, step.against, step.twin, step.read_out_whole) == ("", "loglikelihood", False, False)
 
 
+@pytest.mark.slow
 def test_the_evidence_recipe_runs(language_model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def less(document: Any) -> None:
         document["steps"][0]["readout"] |= {"draws": 5, "category_draws": 2, "control_draws": 2}
@@ -373,6 +376,7 @@ def proposers_asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
+@pytest.mark.slow
 def test_the_merge_recipe_runs(
     classifier: str, proposers_asked: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -451,6 +455,7 @@ def test_the_validity_recipe_runs_with_the_copies_that_are_there(
     assert not (out / "validity" / "models.csv").exists()  # another model than the recipe's: its family is not known
 
 
+@pytest.mark.slow
 def test_the_command_that_validity_names_runs(tmp_path: Path) -> None:
     """Families and sizes are the recipe's, and of a benchmark that was left out nothing is said."""
     tokenizer = tiny.byte_level_tokenizer()

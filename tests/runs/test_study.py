@@ -362,6 +362,7 @@ def wait_for_answers(folder: Path) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_a_run_killed_again_and_again_gives_the_measures_of_one_that_was_not(tmp_path):
     whole = veridical.run(toy_suite(12), model=ToyModel(), mode=["loglikelihood", "generate"], out=tmp_path / "a")
     moments = random.Random(20)
@@ -384,6 +385,7 @@ def test_a_run_killed_again_and_again_gives_the_measures_of_one_that_was_not(tmp
     assert len(resumed.asked) < answers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_stores_and_then_stops_a_program_that_has_no_handler_of_its_own(tmp_path, sent):
     process = slow(tmp_path / "s")
@@ -457,6 +459,7 @@ for limit in map(int, sys.argv[2:]):
 """
 
 
+@pytest.mark.slow
 def test_whichever_write_fails_it_is_one_line_and_the_run_goes_on_later(tmp_path):
     limits = (0, 600, 2_000, 4_000, 9_000, 30_000, 60_000)
     script = SMALL_FILES.format(tests=str(TESTS))

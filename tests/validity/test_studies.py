@@ -28,6 +28,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.slow
 def test_models_are_suggested_first_and_nothing_is_computed_on_a_guess(study: Path) -> None:
     file = study / "validity" / "models.csv"
     file.unlink(missing_ok=True)
@@ -112,6 +113,7 @@ def seeds_and_variants() -> Suite:
     return toy_suite(4, name="swaps", measures="merge", items=tuple(items), groupings=groupings)
 
 
+@pytest.mark.slow
 def test_sv_is_a_column_at_half_and_at_all_of_the_variants(tmp_path: Path) -> None:
     models = [ToyModel(name=f"hf/toys/Net{'ABC'[i % 3]}-{i + 1}b", weights=f"w{i}") for i in range(8)]
     vd.run(seeds_and_variants(), model=models, prompts="plainly", inputs=[], out=tmp_path)
@@ -162,6 +164,7 @@ def test_too_few_models_are_reported_before_a_table_of_them_is_asked_for(tmp_pat
     assert not (tmp_path / "validity").exists()
 
 
+@pytest.mark.slow
 def test_models_that_were_asked_different_items_are_reported(tmp_path: Path) -> None:
     models = [ToyModel(name=f"hf/toys/Net{'ABC'[i % 3]}-{i + 1}b", weights=f"w{i}") for i in range(8)]
     for asked, limit in ((models[:4], None), (models[4:5], 2), (models[5:], None)):
