@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,38 @@ def test_folders_and_files_that_are_not_a_model(tmp_path: Path) -> None:
     (tmp_path / "cut.gguf").write_bytes(b"GGUF")
     with pytest.raises(UserError, match="cannot be loaded"):
         load(f"gguf/{tmp_path / 'cut.gguf'}")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            {"num_attention_heads": "four"},
+            "\"four\" cannot stand in field 'num_attention_heads' of its config",
+        ),
+        ({"hidden_act": "nosuch"}, "knows no 'nosuch', which its config.json has in field 'hidden_act'"),
+        (
+            {"rope_parameters": {"rope_type": "nosuch", "rope_theta": 1e4}},
+            "'nosuch', .* 'rope_parameters.rope_type'",
+        ),
+        ("tokenizer", "it has no tokenizer"),
+        ("cut", "weights in model.safetensors are cut off or damaged: copy it again"),
+        ("empty", "weights in model.safetensors are cut off or damaged: copy it again"),
+    ],
+)
+def test_what_is_at_fault_in_a_folder_is_told_by_file_and_field(tmp_path: Path, change, words) -> None:
+    tokenizer = tiny.byte_level_tokenizer()
+    folder = tiny.saved(tmp_path / "m", tiny.llama(len(tokenizer)), tokenizer)
+    weights, config = folder / "model.safetensors", folder / "config.json"
+    if isinstance(change, dict):
+        config.write_text(json.dumps(json.loads(config.read_text()) | change))
+    elif change == "tokenizer":
+        for file in folder.glob("tokenizer*"):
+            file.unlink()
+    else:
+        weights.write_bytes(weights.read_bytes()[:-100] if change == "cut" else b"")
+    with pytest.raises(UserError, match=words):
+        load(f"hf/{folder}")
 
 
 def test_a_folder_with_torn_weights_is_one_clear_line(tmp_path: Path) -> None:

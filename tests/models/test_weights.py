@@ -74,6 +74,17 @@ def test_weights_under_a_wrapper_s_names_are_refused_with_what_to_do(tmp_path: P
 
 
 @pytest.mark.parametrize(
+    ("prefix", "words"),
+    [("base_model.model.", "PEFT .* merge these"), ("student.", "save the model without that prefix")],
+)
+def test_weights_under_names_of_another_kind_are_not_called_wrapped(tmp_path: Path, prefix: str, words: str) -> None:
+    folder = changed(tiny_llama(tmp_path / "m"), lambda weights: {prefix + name: v for name, v in weights.items()})
+    with pytest.raises(UserError, match=words) as message:
+        load(f"hf/{folder}")
+    assert "wrapped" not in str(message.value)
+
+
+@pytest.mark.parametrize(
     ("kind", "missing"),
     [("bert", "classifier.weight"), ("bert", "bert.pooler.dense.weight"), ("roberta", "classifier.out_proj.weight"),
      ("gpt2", "score.weight"), ("bart", "classification_head.dense.bias")],

@@ -21,11 +21,12 @@ from transformers import (
 )
 from transformers.utils import logging as transformers_logging
 
-from veridical.errors import UserError
+from veridical.errors import UserError, excerpt
 from veridical.items import digest
 from veridical.library_messages import collected
 from veridical.models import gguf
 from veridical.models.cache import file_hash
+from veridical.models.loading_faults import why_not_loaded
 from veridical.models.model_source import ModelSource
 from veridical.models.protocol import NOTHING_FOUND, LoadingNotes
 from veridical.models.sources import WEIGHTS, classifies
@@ -202,7 +203,10 @@ def _why_not_loaded(source: ModelSource, error: Exception) -> str:
         return f"model {source.spec!r} stands for {source.location} on the Hugging Face hub: {hint}" + (
             packaged if source.spec == "smollm2" else ""
         )
-    return f"model {source.spec!r}: {source.location} cannot be loaded: {reason}"
+    if source.kind == "gguf":
+        whole = excerpt(" ".join(str(error).split()) or reason, 400)
+        return f"model {source.spec!r}: {source.location} cannot be loaded: {whole}; copy the file again"
+    return f"model {source.spec!r}: {source.location} cannot be loaded: {why_not_loaded(source.path, error)}"
 
 
 def _quieten() -> None:

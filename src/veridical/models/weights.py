@@ -126,6 +126,15 @@ def _prefix_hint(missing: Sequence[str], unused: Collection[str]) -> str:
     if not prefixes:
         return ""
     prefix, count = prefixes.most_common(1)[0]
+    if "base_model." in prefix:
+        return (
+            f". They hold {count:,} of these under names that begin with {prefix!r}, as PEFT saves a model with "
+            "adapters: merge these into the model (merge_and_unload) and save what that gives"
+        )
+    if not prefix.removesuffix(".") or set(prefix.split(".")) - {"_orig_mod", "module", ""}:
+        return (
+            f". They hold {count:,} of these under names that begin with {prefix!r}: save the model without that prefix"
+        )
     return (
         f". They hold {count:,} of these under names that begin with {prefix!r}, as a wrapped module (compiled, or in "
         "parallel) saves them: save the module that is inside the wrapper"
