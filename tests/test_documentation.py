@@ -44,3 +44,10 @@ def test_answers_from_elsewhere_are_judged_as_the_readme_shows(
     assert found["pair_recovery"] == 0.0  # one answer to everything recovers no pair
     assert "mine" in capsys.readouterr().out
     assert {path.name for path in (tmp_path / "mine").iterdir()} == {"report.html", "measures.json"}
+
+
+def test_each_python_block_of_the_readme_imports_what_it_uses() -> None:
+    text = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    blocks = [part.split("```")[0] for part in text.split("```python\n")[1:]]
+    assert blocks
+    assert all("import veridical as vd" in block for block in blocks if "vd." in block)
