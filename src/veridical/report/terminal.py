@@ -163,6 +163,6 @@ def _generic(results: Results, width: int) -> Iterable[RenderableType]:
         table.add_row(*cells, style="dim" if answering.reference else None)
     yield table
     if few := max((m.n_sets for _, m in shown if m.reason == "too_few_units"), default=0):
-        yield Text(f"{TOO_FEW[0].upper()}{TOO_FEW[1:]}: up to {few}, and {FEWEST_CLUSTERS} are needed.")
+        yield Text(f"Rows without an interval: {TOO_FEW} (up to {few}, and {FEWEST_CLUSTERS} are needed).")
     if len(shown) < len(rows):
         yield Text(f"{len(rows) - len(shown)} measures by slice are in the page.", style="dim")
