@@ -22,6 +22,7 @@ LONGEST = 900
 """Characters of a message: a screen of 80 columns holds as many in a dozen lines."""
 LONGEST_NAME = 120
 """Characters of a name or a value of the user's within a message."""
+LONGEST_PATH = 300
 _MOST_NAMES = 40
 
 
@@ -30,6 +31,11 @@ def excerpt(text: object, longest: int = LONGEST_NAME) -> str:
     text = str(text)
     half = (longest - 3) // 2
     return text if len(text) <= longest else f"{text[:half]} … {text[-half:]}"
+
+
+def shown_path(path: object) -> str:
+    """A path in quotes: whole, but for one that is longer than any that a person gives."""
+    return repr(excerpt(path, LONGEST_PATH))
 
 
 def printable(text: str) -> str:

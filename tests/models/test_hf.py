@@ -261,6 +261,24 @@ def test_a_template_that_ends_a_turn_with_plain_text_ends_no_answer() -> None:
         assert stop_tokens(tiny.llama(len(tokenizer)), tokenizer) == {tokenizer.eos_token_id}
 
 
+@pytest.mark.parametrize("token", ["</s>", -1, True, 2.5, [1, "x"], {"a": 1}])
+def test_an_end_of_text_that_is_no_token_is_refused(token: Any) -> None:
+    tokenizer = tiny.byte_level_tokenizer()
+    model = tiny.llama(len(tokenizer))
+    model.generation_config.eos_token_id = token
+    with pytest.raises(UserError, match=r"eos_token_id in generation_config.json is .* no token's number"):
+        stop_tokens(model, tokenizer)
+
+
+def test_a_configuration_may_hold_a_number_without_end() -> None:
+    """As Mamba-2's does: the greatest step of time is infinite."""
+    tokenizer = tiny.byte_level_tokenizer()
+    plain, limited = (tiny.llama(len(tokenizer)) for _ in range(2))
+    limited.config.time_step_limit = (0.0, float("inf"))
+    one, other = (HuggingFaceModel("tiny", model, tokenizer, weights="w") for model in (plain, limited))
+    assert one.fingerprint.digest != other.fingerprint.digest
+
+
 def fingerprints(**changes: Any) -> str:
     return wrapped(tiny.byte_level_tokenizer(), **changes).fingerprint.digest
 

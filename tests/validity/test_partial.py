@@ -72,7 +72,8 @@ def test_a_model_without_one_control_is_not_averaged_over_the_others() -> None:
     assert {one.n for one in partials(table, 99, 0)} == {30}
     assert {one.n for one in partials(lacking, 99, 0)} == {29}
     assert [note.message for note in quality(lacking) if note.kind == "missing"] == [
-        "poor: 1 of 30 models have no score"
+        "poor: 1 of 30 models have no score, and are left out of partial correlations and of every gain, over size "
+        "alone too"
     ]
 
 

@@ -26,7 +26,7 @@ from veridical.cli import (
     vary,
 )
 from veridical.cli.console import open_streams
-from veridical.errors import LONGEST, UserError, excerpt, printable
+from veridical.errors import LONGEST, UserError, excerpt, printable, shown_path
 
 
 class Command(TyperCommand):
@@ -112,7 +112,7 @@ def call(arguments: Sequence[str] | None = None) -> int:
             return _fault(f"cannot write: {error.strerror}{f': {error.filename}' if error.filename else ''}")
         if error.filename is None:
             return _unforeseen(error, given)
-        return _fault(f"cannot use {_short(error.filename)}: {error.strerror}")
+        return _fault(f"cannot use {shown_path(error.filename)}: {error.strerror}")
     except (SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # a panic of Polars does not derive from Exception
@@ -127,10 +127,6 @@ def _unforeseen(error: BaseException, given: Sequence[str]) -> int:
     from veridical.cli.unforeseen import report
 
     return report(error, given)
-
-
-def _short(name: object) -> str:
-    return repr(str(name) if len(str(name)) < 80 else f"{str(name)[:77]}...")
 
 
 def _stopped() -> int:

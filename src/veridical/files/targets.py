@@ -6,7 +6,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-from veridical.errors import UserError
+from veridical.errors import UserError, shown_path
 from veridical.files.links import real_path
 from veridical.files.sources import KINDS
 
@@ -23,8 +23,7 @@ def regular_target(path: Path) -> Path:
     except (FileNotFoundError, NotADirectoryError):
         mode = stat.S_IFREG
     except (OSError, ValueError) as error:
-        shown = str(path) if len(str(path)) < 80 else f"{str(path)[:77]}..."
-        raise UserError(f"cannot write {shown!r}: {getattr(error, 'strerror', None) or error}") from error
+        raise UserError(f"cannot write {shown_path(path)}: {getattr(error, 'strerror', None) or error}") from error
     if not stat.S_ISREG(mode):
         raise UserError(f"cannot write {path}: {KINDS.get(stat.S_IFMT(mode), 'no regular file')}; name a file")
     # A link of which another follows is resolved whole, also one that leads to no file yet.

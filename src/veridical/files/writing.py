@@ -17,7 +17,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from veridical.errors import UserError
+from veridical.errors import UserError, shown_path
 from veridical.files.targets import regular_target
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -50,8 +50,7 @@ def check_path(path: Path) -> None:
     except (FileNotFoundError, NotADirectoryError):
         return
     except (OSError, ValueError) as error:
-        shown = str(path) if len(str(path)) < 80 else f"{str(path)[:77]}..."
-        raise UserError(f"cannot use {shown!r}: {getattr(error, 'strerror', None) or error}") from error
+        raise UserError(f"cannot use {shown_path(path)}: {getattr(error, 'strerror', None) or error}") from error
 
 
 def slug(name: str, length: int = 48) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from dataclasses import dataclass, replace
 from typing import Any
@@ -106,6 +107,8 @@ def _lasting(value: Any) -> Any:
         return {
             name: _lasting(entry) for name, entry in value.items() if entry is not None and name not in _PASSING_ENTRIES
         }
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # such as the upper limit of Mamba-2's time steps; JSON has no number for it
     return [_lasting(entry) for entry in value] if isinstance(value, list | tuple) else value
 
 
