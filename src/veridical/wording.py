@@ -21,6 +21,11 @@ def number(value: float | None, decimals: int = DECIMALS) -> str:
     return sign + (digits[1:] if digits.startswith("0.") else digits)
 
 
+def counted(n: int, singular: str, plural: str = "") -> str:
+    """`1 item`, `2,000 items`: a count with its noun (and what else has two forms: `answer is`, `answers are`)."""
+    return f"{n:,} {singular if n == 1 else plural or f'{singular}s'}"
+
+
 def signed(value: float | None, decimals: int = DECIMALS) -> str:
     """Like `number`, with a plus before what is above zero: for differences."""
     text = number(value, decimals)

@@ -109,9 +109,7 @@ def test_an_answer_that_is_not_a_label_is_unparsed_and_said(tmp_path) -> None:
     answers = list(model.tasks[0].answers())
     assert [one.status for one in answers] == [Status.UNPARSED] * 3 + [Status.OK] * 5
     assert [one.label for one in answers[3:]] == ["yes"] * 5
-    assert any(
-        "3 answers are none of the labels no, yes and are unparsed: 'maybe' (3)" in x for x in model.tasks[0].lacks
-    )
+    assert any("3 answers are none of the labels no, yes, and not read: 'maybe' (3)" in x for x in model.tasks[0].lacks)
     named = read_predictions(tmp_path / "a.csv", PredictionColumns(labels=("yes,no,maybe",)))[0].tasks[0].answers()
     assert [one.status for one in named] == [Status.OK] * 8
 
@@ -207,7 +205,7 @@ def test_rows_of_one_id_with_other_right_answers_are_items_of_their_own(tmp_path
     assert (found["value"], found["n_items"]) == (7 / 11, 11)
     assert found["bound_low"] in (None, 7 / 11)
     (task,) = open_study(tmp_path / "run").runs[0].manifest.imported.tasks
-    assert any("1 ids have rows with different right answers" in lack for lack in task.lacks)
+    assert any("1 id has rows with different right answers" in lack for lack in task.lacks)
 
 
 @pytest.mark.parametrize("label", ["NA", "none", "n/a"])
@@ -316,7 +314,8 @@ def test_open_answers_that_differ_by_case_are_wrong_and_counted(tmp_path) -> Non
     done = import_logs("predictions", table(tmp_path / "a.csv", "id,gold,prediction", *rows), tmp_path / "run")
     assert accuracy(tmp_path / "run")["value"] == 3 / 6
     assert any(
-        "3 answers are a right answer but for upper and lower case" in one for one in done.study.judgement.notices
+        "3 answers differ from a right answer in upper and lower case alone, and" in one
+        for one in done.study.judgement.notices
     )
 
 
@@ -381,5 +380,5 @@ def test_rows_whose_right_answer_is_no_label_are_said_to_be_left_out(tmp_path) -
     rows = ["1,yes,yes", "2,no,no", "3,yes,no", "4,no,maybe", "5,maybe,maybe", "6,maybe,maybe"]
     path = table(tmp_path / "a.csv", "id,gold,pred", *rows)
     lacks = read_predictions(path, PredictionColumns(labels=("yes,no",)))[0].tasks[0].lacks
-    assert any("1 answers are none of the labels yes, no and are unparsed: 'maybe' (1)" in line for line in lacks)
-    assert any("2 rows are left out, since their right answers are none of the labels" in line for line in lacks)
+    assert any("1 answer is none of the labels yes, no, and not read: 'maybe' (1)" in line for line in lacks)
+    assert any("2 rows are left out, since what is right is none of the labels" in line for line in lacks)

@@ -77,6 +77,27 @@ def test_an_item_is_strict(line, words, tmp_path: Path) -> None:
     assert "Python" not in found
 
 
+@pytest.mark.parametrize(
+    "user", ["{# nothing #}Is it so?", "Well?", "{% if nothing is defined %}{{ nothing }}{% endif %}So?"]
+)
+def test_a_prompt_that_shows_nothing_of_the_items_is_refused(user, tmp_path: Path) -> None:
+    said = fault(written(tmp_path, prompt(user=user), BOILED, SANG))
+    assert "prompt 'ask' reads the same for every item, though the items differ" in said
+    assert "as {{ " in said
+    read_suite(written(tmp_path, prompt(user=user), BOILED))  # of one item nothing can be said
+
+
+def test_items_that_differ_in_their_choices_alone_are_asked(tmp_path: Path) -> None:
+    choices = [[{"label": label, "continuation": f"{verb} {label}"} for label in HEADER["labels"]] for verb in "ab"]
+    read_suite(
+        written(
+            tmp_path,
+            prompt(user="Well?"),
+            *({**one, "choices": c} for one, c in zip((BOILED, SANG), choices, strict=True)),
+        )
+    )
+
+
 def test_factors_keep_their_types(tmp_path: Path) -> None:
     factors = {"n": 1, "x": 1.5, "flag": True, "kind": "1"}
     suite = read_suite(written(tmp_path, HEADER, item(factors=factors), SANG))
@@ -111,7 +132,8 @@ def test_a_template_that_cannot_be_rendered_is_refused_with_file_and_line(user, 
 
 
 @pytest.mark.parametrize(
-    "user", ["{{ extra if extra is defined }}ask", "{% if extra is defined %}{{ extra }}{% endif %}ask"]
+    "user",
+    ["{{ extra if extra is defined }}{{ premise }}", "{% if extra is defined %}{{ extra }}{% endif %}{{ premise }}"],
 )
 def test_a_field_that_a_template_asks_for_first_may_be_absent(user, tmp_path: Path) -> None:
     assert len(read_suite(written(tmp_path, prompt(user=user), BOILED, SANG)).items) == 2

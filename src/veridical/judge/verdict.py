@@ -14,7 +14,7 @@ from veridical.items import Factor
 from veridical.judge.baselines import CHANCE
 from veridical.judge.constant import constant_label
 from veridical.judge.measure import Measure
-from veridical.wording import decimals_of, percent, percentage, signed
+from veridical.wording import counted, decimals_of, percent, percentage, signed
 
 FEWEST_ANSWERS = 20
 """Answers below which nothing is called constant."""
@@ -170,12 +170,12 @@ def overall_accuracy(index: MeasureIndex) -> str | None:
     whole, sets = index.named("accuracy"), index.get("set_accuracy")
     if whole is None:
         return None
-    says = f"{_against_chance(index, whole)}right on {rate(whole)}, of {whole.n_items} items"
+    says = f"{_against_chance(index, whole)}right on {rate(whole)}, of {counted(whole.n_items, 'item')}"
     if (chance := index.chance(whole)) is not None:
         says += f" (guessing: {percent(chance)})"
     if sets is None:
         return says
-    says += f"; on all items of {rate(sets)}, of {sets.n_sets} {'set' if sets.n_sets == 1 else 'sets'}"
+    says += f"; on all items of {rate(sets)}, of {counted(sets.n_sets, 'set')}"
     references = [("guessing", index.chance(sets))]
     independent = index.get("set_accuracy_reference")
     references.append(("if errors were independent", independent.value if independent else None))

@@ -24,6 +24,7 @@ from veridical.studies.loading import Loading, check_modes, free_memory, spelled
 from veridical.studies.remarks import lost_text
 from veridical.studies.study import Study, default_out, run_folder
 from veridical.suites.registry import Data, read
+from veridical.wording import counted
 
 MAX_NEW_TOKENS = 512
 
@@ -224,7 +225,7 @@ def _ask(
 
 
 def _summary(name: str, tally: RunTally) -> str:
-    parts = [f"{name}: {tally.n_answered:,} requests answered"]
+    parts = [f"{name}: {counted(tally.n_answered, 'request')} answered"]
     if tally.n_stored:
         parts.append(f"{tally.n_stored:,} were stored before")
     if tally.n_failed:

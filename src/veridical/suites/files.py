@@ -24,7 +24,7 @@ from veridical.files.json_text import JSONContentError, kind, parse_json, place
 from veridical.files.text_file import read_text
 from veridical.files.writing import replace
 from veridical.items import Choice, Frozen, Grouping, Item, Member, Name, Suite
-from veridical.suites.template_check import template_fault
+from veridical.suites.template_check import hidden_items, template_fault
 from veridical.unicode_text import composed
 
 Noun = TypeVar("Noun", bound=BaseModel)
@@ -103,6 +103,8 @@ def read_suite(path: Path) -> Suite:
     if (failing := template_fault(suite)) is not None:
         item, reason = failing
         items[item.id][1].fail(reason)
+    if (unseen := hidden_items(suite)) is not None:
+        header.where.fail(unseen, "prompts")
     return suite
 
 

@@ -15,6 +15,7 @@ from veridical.interop.imports.prediction_columns import PredictionColumns
 from veridical.interop.imports.prediction_options import Options, folded, golds_of, normal, place_of
 from veridical.interop.imports.prediction_scores import MISSING, PredictionScores
 from veridical.status import Status
+from veridical.wording import counted
 
 NO_GOLD = "a row without a right answer"
 ODD_GOLD = "a row whose right answer is none of the options"
@@ -83,12 +84,13 @@ def answers_of(
     if several := [name for name, found in golds_by_id.items() if len(found) > 1]:
         shown = ", ".join(repr(name[:40]) for name in several[:4])
         task.lacks.append(
-            f"{len(several):,} ids have rows with different right answers, each of which is an item of its own: {shown}"
+            f"{counted(len(several), 'id has', 'ids have')} rows with different right answers, each of which is an "
+            f"item of its own: {shown}"
         )
     if other_case:
         task.notices.append(
-            f"{other_case:,} answers are a right answer but for upper and lower case, and count as wrong: the "
-            "questions have no options, so that the texts are compared"
+            f"{counted(other_case, 'answer differs', 'answers differ')} from a right answer in upper and lower case "
+            "alone, and wrong: the questions have no options, so that the texts are compared"
         )
     if unread:
         shown = ", ".join(f"{text!r} ({count})" for text, count in unread.most_common(4))

@@ -16,6 +16,7 @@ from veridical.interop.imports.prediction_options import Options, golds_of, how_
 from veridical.interop.imports.prediction_rows import read_rows
 from veridical.interop.imports.prediction_scores import PredictionScores
 from veridical.interop.imports.records import source_of
+from veridical.wording import counted
 
 HARNESS = "predictions"
 
@@ -72,12 +73,12 @@ def _task(path: Path, name: str, rows: Sequence[TableRow], columns: PredictionCo
         strange = Counter(text for text in said if text and place_of(text, options.labels) is None)
         if strange:
             task.lacks.append(
-                f"{strange.total()} answers are none of the labels {', '.join(options.labels)} and are unparsed: "
-                f"{_most(strange)}; --labels A,B,… names the labels"
+                f"{counted(strange.total(), 'answer is', 'answers are')} none of the labels "
+                f"{', '.join(options.labels)}, and not read: {_most(strange)}; --labels A,B,… names the labels"
             )
         if left := Counter(gold[0] for gold, odd in zip(golds, lost, strict=True) if odd):
             task.lacks.append(
-                f"{left.total()} rows are left out, since their right answers are none of the labels "
+                f"{counted(left.total(), 'row is', 'rows are')} left out, since what is right is none of the labels "
                 f"{', '.join(options.labels)}: {_most(left)}; --labels A,B,… names the labels"
             )
     return task

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from veridical.errors import UserError
 from veridical.interop.imports.answer import Answer, number
 from veridical.status import Status
+from veridical.wording import counted
 
 FLOAT_MAX, DOUBLE_MAX = 3.4028234663852886e38, 1.7976931348623157e308
 _EITHER_SIGN = (99.0, 999.0, 9999.0, 99999.0, 999999.0, 9999999.0, 1e6, 1e9, 1e10, 1e20, 1e30, 2147483647.0)
@@ -73,8 +74,8 @@ class Sentinels:
                     counts.pop(small, None)
             for value, n in counts.most_common(4):
                 yield (
-                    f"{what} {'are' if what.startswith('the ') else 'is'} {value:.10g} in {n:,} places, which often "
-                    f"stands for a score that is missing: --missing={value:.10g} takes it so"
+                    f"{what} {'are' if what.startswith('the ') else 'is'} {value:.10g} in {counted(n, 'place')}, which "
+                    f"often stands for a score that is missing: --missing={value:.10g} takes it so"
                 )
         if self.taken:
             shown = ", ".join(f"{value:.10g} ({n:,})" for value, n in self.taken.most_common(6))
