@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,11 @@ import pytest
 from hypothesis import settings
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+# Tests may be run where hang-ups are ignored (`nohup`): the processes that they start would inherit that, and signals
+# that are ignored are left so by design.
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # How long an example takes depends on what else the machine does.
 settings.register_profile("veridical", deadline=None)
