@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -21,6 +22,12 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 # How long an example takes depends on what else the machine does.
 settings.register_profile("veridical", deadline=None)
 settings.load_profile("veridical")
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay to the end: garbage is not looked for among them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -221,6 +221,7 @@ def test_sets_of_an_unknown_field_name_the_nearest(study):
     assert "did you mean 'verb_class'?" in fault("judge", study.path, "--sets", "verbclass")
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_is_one_line(study):
     def small_files() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))

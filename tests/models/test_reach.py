@@ -33,6 +33,7 @@ def test_only_a_missing_package_of_others_is_advised_to_be_installed(
         load("hf/a/b")
 
 
+@pytest.mark.slow
 def test_a_hub_out_of_reach_is_one_line_and_soon(tmp_path: Path) -> None:
     environment = {**os.environ, "HF_HUB_OFFLINE": "0", "HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path)}
     script = (

@@ -66,6 +66,7 @@ def test_the_null_has_the_chance_level_of_labels_that_mean_nothing() -> None:
     assert abs(draws.mean() - 0.25) < 5 * draws.std() / np.sqrt(len(draws)) + 0.02
 
 
+@pytest.mark.slow
 def test_p_is_uniform_where_features_know_nothing() -> None:
     here = task(n_scenarios=6, n_pairs=10)
     found = []

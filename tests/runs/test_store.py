@@ -213,6 +213,7 @@ t.ask(Path(sys.argv[1]), ToyModel(seconds=0.002), AskOptions(prompts=(sys.argv[2
 """
 
 
+@pytest.mark.slow
 def test_two_processes_in_one_folder_do_not_harm_each_other(tmp_path):
     script = TWO_WRITERS.format(tests=str(Path(__file__).parents[1]))
     started = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
@@ -15,6 +17,15 @@ from veridical.stats.bootstrap import Term
 from veridical.stats.multiple import benjamini_hochberg, holm
 from veridical.stats.permutation import cluster_contributions, permutation_p, sign_flip_p
 from veridical.stats.units import Units
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _without_collection() -> Iterator[None]:
+    """statsmodels' `multipletests` collects garbage at every call: half a second where many modules are loaded."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gc, "collect", lambda *_: 0)
+        yield
+
 
 p_values = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 

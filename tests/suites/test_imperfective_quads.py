@@ -324,6 +324,7 @@ def test_whoever_does_not_read_the_complement_never_gets_both_of_a_pair() -> Non
             assert gold[telic] != gold[atelic]
 
 
+@pytest.mark.slow
 def test_surface_gives_little_of_telicity_away() -> None:
     """The mean over partitions stays at .60; one partition of some 160 texts strays by a few texts from its mean."""
     for cue in surface_cues(quadruples(read_lexicon().quad, load_quads())):

@@ -163,6 +163,7 @@ def test_forms_of_irregular_verbs(lexicon: Lexicon, verb: str, ing: str, past: s
     assert (entry.verb_phrase.ing, entry.verb_phrase.past) == (ing, past)
 
 
+@pytest.mark.slow
 def test_the_shipped_lexicon_passes_every_check(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -385,6 +386,7 @@ def test_unequal_lengths_are_found(sets: Sets, lexicon: Lexicon) -> None:
     assert failing(list(checker.lengths(build_sets(longer)))) == {"mean words, A and B", "mean words, C and D"}
 
 
+@pytest.mark.slow
 def test_surface_cue_for_telicity_is_found(lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leakage, "partitions", lambda: partitions()[:2])
     cued = with_telic(lexicon, lambda entry: entry.model_copy(update={"phrase": "towards completion"}))

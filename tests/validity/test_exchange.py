@@ -70,6 +70,7 @@ def called(seeds: range, **planted) -> tuple[int, int]:
     return int(found[0]), int(found[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size_of_new", [1.0, 0.3])
 def test_versions_that_predict_alike_are_distinguished_as_rarely_as_p_says(size_of_new) -> None:
     # Binomial(100, .05): 99.9 % are at most 13.

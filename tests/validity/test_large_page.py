@@ -73,6 +73,7 @@ def test_a_page_of_2000_models_and_40_columns_is_under_3_megabytes() -> None:
     assert "The first 75 of 2,000 models; all are in validity.json" in text
 
 
+@pytest.mark.slow
 def test_benchmarks_that_are_not_listed_are_counted_and_gain_less(analysis) -> None:
     large = wide(analysis, 1000, paired=60)
     listed = shown_benchmarks(large.record.gains, outcomes=4)

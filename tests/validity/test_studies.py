@@ -55,6 +55,7 @@ def described(study: Path) -> Path:
     return study
 
 
+@pytest.mark.slow
 def test_measures_are_columns_and_the_table_of_models_may_hold_outcomes(described: Path) -> None:
     scores = read_study(described)
     analysis = validity(described, outcomes=["goal"], benchmarks=["toy/accuracy"], draws=99)

@@ -258,6 +258,7 @@ items: {HellaSwag: 10042, Winograd: 273}
         assert one["mae_gain"] == pytest.approx(wrong)
 
 
+@pytest.mark.slow
 def test_the_command_prints_tables_and_writes_a_page(tmp_path) -> None:
     table = planted(5, 6)
     frame = pl.DataFrame({"model": table.models, "family": table.families, "size": table.size})

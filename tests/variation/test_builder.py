@@ -258,6 +258,7 @@ def test_a_file_that_cannot_be_written_is_reported_before_anything_is_asked(
     assert planted.asked == []
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_seeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """But for the ids of items, which must be compared."""
     monkeypatch.setattr(builder, "CHUNK", 20)

@@ -126,6 +126,7 @@ def test_without_the_inflector_one_line_says_what_to_install(monkeypatch: pytest
         is_count_noun("lighthouse")
 
 
+@pytest.mark.slow
 def test_the_checkers_rules_hold_for_every_variant(tagger: SpacyTagger, tmp_path: Path) -> None:
     """With replacements for every word there is."""
     suite = part("imperfective", "verb", every=4)

@@ -8,6 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
+import pytest
+
 from veridical.suites.commonsense import tasks
 from veridical.suites.commonsense.catalogue import MODULES, TASKS
 
@@ -34,6 +36,7 @@ def test_every_module_is_in_the_catalogue() -> None:
     assert {module.name for module in iter_modules(tasks.__path__)} == set(MODULES)
 
 
+@pytest.mark.slow
 def test_running_imperfective_imports_no_benchmark(tmp_path: Path) -> None:
     tokenizer = tiny.byte_level_tokenizer()
     model = tiny.saved(tmp_path / "model", tiny.llama(len(tokenizer)), tokenizer)
