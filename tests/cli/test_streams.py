@@ -45,6 +45,7 @@ def test_an_encoding_without_a_character_does_not_stop_a_command(study, environm
     assert json.loads(document.stdout)["measures"] == json.loads((study.path / "measures.json").read_text("utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", ["judge {} --json >&-", "judge {} >&-", "report {} >&-", "suites >&-"])
 def test_a_closed_standard_output_gives_no_traceback(study, arguments):
     command = f"{sys.executable} -m veridical {arguments.format(study.path)}"

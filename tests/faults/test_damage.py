@@ -1,6 +1,6 @@
 """Damaged files of every kind: no traceback, no hang, one line that names the file, no silent change of what is sealed.
 
-`VERIDICAL_FAULTS` is the number of damaged copies of each kind; `make test` takes 4, `make test-faults` 300.
+`VERIDICAL_FAULTS` is the number of damaged copies of each kind; `make test-all` takes 4, `make test-faults` 300.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from veridical.errors import UserError
 
 from .mutating import damage
 from .subjects import SUBJECTS, Subject
+
+pytestmark = pytest.mark.slow
 
 N = int(os.environ.get("VERIDICAL_FAULTS", "4"))
 SECONDS = 30

@@ -141,6 +141,7 @@ def values(study):
     return [(m.prompt, m.input, m.answerer, m.measure, str(m.slice), m.value, m.low, m.high) for m in study.records]
 
 
+@pytest.mark.slow
 def test_a_study_extended_in_any_order_is_the_study_made_at_once(tmp_path):
     suite = toy_suite(9)
     whole = veridical.run(suite, model=ToyModel(), out=tmp_path / "a")

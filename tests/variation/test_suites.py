@@ -250,6 +250,7 @@ def test_a_noun_that_is_counted_or_measured_is_left_alone(
     assert (made.variants > 0) is kept
 
 
+@pytest.mark.slow
 def test_a_word_that_another_field_inflects_is_left_alone(tagger: SpacyTagger, tmp_path: Path) -> None:
     """A claim about wardens is no longer that of the evidence where `warden` alone is replaced."""
     fields = {
