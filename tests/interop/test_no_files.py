@@ -1,4 +1,4 @@
-"""What stands in the place of a log and is no file is named, with what it is."""
+"""What stands in the place of a log and is not a file is named, with what it is."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ KINDS = {
     "pipe": "a pipe or a device, not a file",
     "device": "a pipe or a device, not a file",
     "broken link": "a link to what is not there",
+    "circle": "a link that leads in a circle",
 }
 
 
@@ -24,6 +25,8 @@ def placed(path: Path, kind: str) -> Path:
     path.parent.mkdir(exist_ok=True)
     if kind == "pipe":
         os.mkfifo(path)
+    elif kind == "circle":
+        path.symlink_to(path.name)
     else:
         path.symlink_to("/dev/zero" if kind == "device" else "/nowhere/at/all")
     return path

@@ -34,7 +34,7 @@ def same_file(path: Path, other: Path) -> bool:
     """Whether two paths lead to one file, by name or by a hard link; neither has to exist."""
     try:
         return real_path(path) == real_path(other) or path.samefile(other)
-    except (OSError, RuntimeError, ValueError):
+    except (OSError, ValueError):
         return False
 
 

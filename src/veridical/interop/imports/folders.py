@@ -55,9 +55,8 @@ def check_leads_somewhere(path: Path) -> None:
 
 def why_no_file(path: Path, top: Path) -> str:
     """Why a path is not a file to be read; empty where it is one."""
-    try:
-        real = real_path(path)
-    except (OSError, RuntimeError):
+    real = real_path(path)
+    if real.is_symlink():  # what no link leads out of
         return "it is a link that leads in a circle"
     if path.is_symlink() and not real.exists():
         return "it is a link to what is not there"
