@@ -25,6 +25,11 @@ class Ledger:
     first_fault: str = ""
     """Where the first of these is, and what is wrong there."""
 
+    def begin(self, n: int) -> None:
+        """Begin anew with `n` records, as where a file is read a second time."""
+        self.read, self.unreadable, self.first_fault = n, 0, ""
+        self.left_out.clear()
+
     def take(self, n: int = 1) -> None:
         """Count records that were found, whatever becomes of them."""
         self.read += n
@@ -66,7 +71,7 @@ class Ledger:
             )
 
     def check_readable(self, where: str) -> None:
-        """Raise UserError where most records cannot be read: what is left is no sample of the whole."""
+        """Raise UserError where most records cannot be read: what is left does not represent the whole."""
         if 2 * self.unreadable <= self.read:
             return
         first = f"; the first: {self.first_fault}" if self.first_fault else ""

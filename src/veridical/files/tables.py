@@ -60,18 +60,21 @@ class Table:
             yield TableRow(line, dict(zip(self.columns, cells, strict=False)))
 
 
-def open_table(path: Path, encoding: str | None = None) -> Table:
+NAME_ENCODING = "name the file's encoding with --encoding"
+
+
+def open_table(path: Path, encoding: str | None = None, advice: str = NAME_ENCODING) -> Table:
     """The table in a file. Raises UserError where it cannot be read, is empty, or is in another encoding.
 
     Without a declared encoding it is the byte-order mark's, else UTF-8, else Windows-1252 (`FALLBACK`), whichever
     the whole file is valid in; nothing is replaced or left out but the mark itself. A tab, a comma or a semicolon
     separates cells, whichever gives the first line most columns, or what a first line `sep=;` names. Quotation marks
-    quote in CSV; in TSV they are text, as in SNLI and MultiNLI.
+    quote in CSV; in TSV they are text, as in SNLI and MultiNLI. `advice` is what to do where no encoding fits.
     """
     check_link(path)
     check_source(path)
     check_pointer_file(path)
-    found = _encoding(path, encoding)
+    found = _encoding(path, encoding, advice)
     with _opened(path, found) as file:
         first = next((line for line in file if line.strip()), "")
     if first.lstrip().startswith("{"):
@@ -97,10 +100,10 @@ def _fail(path: Path, line: int, message: str, cause: Exception | None = None) -
 # --- encodings
 
 
-def _encoding(path: Path, declared: str | None) -> str:
+def _encoding(path: Path, declared: str | None, advice: str) -> str:
     try:
         with path.open("rb") as file:
-            return _declared(path, file, declared) if declared is not None else _detected(path, file)
+            return _declared(path, file, declared) if declared is not None else _detected(path, file, advice)
     except OSError as error:
         raise unreadable(path, error) from error
 
@@ -117,7 +120,7 @@ def _declared(path: Path, file: IO[bytes], encoding: str) -> str:
     return name
 
 
-def _detected(path: Path, file: IO[bytes]) -> str:
+def _detected(path: Path, file: IO[bytes], advice: str) -> str:
     head = file.read(4)
     if not head:
         raise UserError(f"{path}: the file is empty")
@@ -129,11 +132,11 @@ def _detected(path: Path, file: IO[bytes]) -> str:
             return name
         file.seek(0)
         if not marked and (nul := _first_nul(file)):
-            _fail(path, nul, "a NUL byte, which no text has: is it UTF-16? name the file's encoding with --encoding")
+            _fail(path, nul, f"a NUL byte, which no text has: is it UTF-16? {advice}")
         file.seek(0)
         if name == "utf-8" and partly_utf8(iter(lambda: file.read(_BLOCK), b"")):
             _fail(path, line, "not UTF-8, as the rest of the file is: is it damaged or cut off?")
-    _fail(path, line, f"neither UTF-8 nor {FALLBACK}; name the file's encoding with --encoding")
+    _fail(path, line, f"neither UTF-8 nor {FALLBACK}; {advice}")
 
 
 def _first_nul(file: IO[bytes]) -> int:

@@ -42,9 +42,9 @@ def contrasts(
     measures = measure_set(suite.measures)
     settings = JudgeSettings(level, draws, seed)
     found = [a for a in answerings(table_of(suite), frame) if not is_baseline(a.key["answerer"])]
-    asked = _Asked(suite, frame) if over_common_items else None
     prompts, models, own = _prompt_pairs(suite, found), _model_pairs(found), iter(found)
-    if asked is not None:
+    if over_common_items:
+        asked = _Asked(suite, frame)
         prompts, models, own = asked.pairs(prompts), asked.pairs(models), asked.alone(found)
     between_models = list(models)
     families = (

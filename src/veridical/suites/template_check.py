@@ -8,7 +8,7 @@ from veridical.errors import listed
 from veridical.items import FULL, Item, Suite, shown_fields
 
 _TRIED = 50
-"""Items that a prompt is tried on to see whether it tells any two apart."""
+"""Items that a prompt is tried on to see whether any two of them read differently."""
 
 
 def template_fault(suite: Suite) -> tuple[Item, str] | None:

@@ -10,8 +10,8 @@ from typing import Any
 
 from veridical.errors import UserError
 from veridical.files.links import real_path
-from veridical.files.new_folder import all_at_once
-from veridical.files.writing import check_path, make_folder, unwritable
+from veridical.files.new_folder import all_at_once, nothing_left
+from veridical.files.writing import check_path
 from veridical.items import Factor, Item, Member, Suite
 
 
@@ -27,16 +27,8 @@ def new_folder(out: Path) -> Iterator[Path]:
         raise UserError(f"cannot write {out}: name a new folder")
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
         raise UserError(f"cannot write {out}: it exists already; name a new folder")
-    made = make_folder(target.parent)
-    try:
-        with all_at_once(target) as folder:
-            yield folder
-    except OSError as error:
-        raise unwritable(out, error) from error
-    finally:
-        with contextlib.suppress(OSError):
-            for above in made:
-                above.rmdir()
+    with nothing_left(target), all_at_once(target) as folder:
+        yield folder
 
 
 def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -27,6 +28,11 @@ def _is_copy(one: LoggedModel, other: LoggedModel) -> bool:
     alike = one.size == other.size > 0 and (one.harness, one.name) == (other.harness, other.name)
     names = [task.name for task in one.tasks] == [task.name for task in other.tasks]
     return alike and names and one.content() == other.content()
+
+
+def whole_record(record: object) -> str:
+    """All that a record says, whatever the order of its keys."""
+    return json.dumps(record, sort_keys=True)
 
 
 @dataclass

@@ -6,7 +6,6 @@ Written against its schema `instance_level_eval_0.2.1` and `0.2.2`, and records 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 
 from veridical.errors import UserError
 from veridical.interop.imports.answer import Answer, as_text, flat_fields, held, letters, listed
-from veridical.interop.imports.copies import Repeats
+from veridical.interop.imports.copies import Repeats, whole_record
 from veridical.interop.imports.direction import declared_way, says_lower
 from veridical.interop.imports.folders import files_in, not_read
 from veridical.interop.imports.logged import NO_MODEL, LoggedModel, LoggedTask
@@ -61,7 +60,7 @@ def read_every_eval_ever(path: Path) -> list[LoggedModel]:
             group.with_references = group.with_references or bool(listed(asked.get("reference")))
             if len(group.choices) < 2 and asked:
                 group.choices.add(tuple(map(str, listed(asked.get("choices")))))
-            group.repeats.expect(_asked(record), _written(record))
+            group.repeats.expect(_asked(record), whole_record(record))
         if records.ledger.read > records.ledger.unreadable:  # else the file is of another kind
             records.ledger.check_readable(str(file))
         left_out += lost_records(file, records.ledger)
@@ -95,11 +94,7 @@ def _group_of(record: Mapping[str, Any]) -> tuple[str, str]:
 
 def _asked(record: Mapping[str, Any]) -> str:
     """What is asked, and by what it is graded: records that have this in common answer one question."""
-    return _written({name: record.get(name) for name in ("sample_id", "evaluation_result_id", "input")})
-
-
-def _written(record: Mapping[str, Any]) -> str:
-    return json.dumps(record, sort_keys=True)
+    return whole_record({name: record.get(name) for name in ("sample_id", "evaluation_result_id", "input")})
 
 
 def _task(model: str, name: str, group: _EvaluationRecords, path: Path) -> LoggedTask:
@@ -137,7 +132,7 @@ def _answers(
             answer.gold_unknown = (
                 group.with_references and isinstance(asked, dict) and not listed(asked.get("reference"))
             )
-            answer.repeat = group.repeats.number(_asked(record), _written(record))
+            answer.repeat = group.repeats.number(_asked(record), whole_record(record))
             yield answer
 
 

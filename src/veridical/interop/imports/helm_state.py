@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from veridical.interop.imports.answer import Answer, as_text, held, letters, listed, number
-from veridical.interop.imports.helm_stats import BOOKKEEPING, StatKey, part_of, perturbation_of
+from veridical.interop.imports.helm_stats import BOOKKEEPING, StatKey, part_of, perturbation_of, trial_of
 from veridical.status import Status
 
 NO_RESULT = "the log has no completion of this request"
@@ -26,8 +26,7 @@ RequestState = Mapping[str, Any]
 def key_of(state: RequestState) -> StatKey:
     """Instance, trial and perturbation of a request."""
     instance = held(state.get("instance"))
-    trial = state.get("train_trial_index")
-    return str(instance.get("id", "")), trial if isinstance(trial, int) else 0, perturbation_of(instance)
+    return str(instance.get("id", "")), trial_of(state), perturbation_of(instance)
 
 
 def _references(state: RequestState) -> list[Mapping[str, Any]]:

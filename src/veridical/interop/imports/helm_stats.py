@@ -62,9 +62,14 @@ def part_of(split: str, perturbation: str) -> str:
     return ", ".join(part for part in (split, perturbation) if part)
 
 
-def _key_of(entry: Mapping[str, Any]) -> StatKey:
+def trial_of(entry: Mapping[str, Any]) -> int:
+    """Which set of examples was shown, from 0."""
     trial = entry.get("train_trial_index")
-    return str(entry.get("instance_id", "")), trial if isinstance(trial, int) else 0, perturbation_of(entry)
+    return trial if isinstance(trial, int) else 0
+
+
+def _key_of(entry: Mapping[str, Any]) -> StatKey:
+    return str(entry.get("instance_id", "")), trial_of(entry), perturbation_of(entry)
 
 
 def of_instances(entries: Sequence[Any]) -> dict[StatKey, dict[str, float]]:

@@ -173,19 +173,18 @@ def _joined(models: Sequence[LoggedModel]) -> list[LoggedModel]:
 
 def _write(model: LoggedModel, folder: Path, how: _How, seed: int, progress: Progress, *, in_study: bool) -> None:
     with RunWriter(folder) as run, _without_collector():
-        wanted: list[WantedMetric | None] = []
-        written = list(_tasks(model, run, how, wanted, progress))
+        written = list(_tasks(model, run, how, progress))
         if not written:
             raise UserError(
                 f"{model.where}: no record in it can be read as an answer ({_skipped(model.tasks)}); "
                 "is it a log of another harness?"
             )
         if how.metric is not None:
-            check_judged(how.metric, model.where, [task for _, task in written], wanted)
+            check_judged(how.metric, model.where, [(task, wanted) for _, task, wanted in written])
         run.finish()
         files = [source for task in model.tasks for source in task.sources()]
-        entries = tuple(entry for entry, _ in written)
-        manifest = _manifest(model, entries, [task for _, task in written], files, seed)
+        entries = tuple(entry for entry, _, _ in written)
+        manifest = _manifest(model, entries, [task for _, task, _ in written], files, seed)
         write_manifest(run.folder, manifest.model_copy(update={"parts": as_they_are(run.folder)}))
         if in_study:  # named as every run in a study is
             run.path = folder.with_name(f"{slug(model.name)}-{manifest.model.digest[:8]}")
@@ -212,9 +211,9 @@ def _skipped(tasks: Sequence[LoggedTask]) -> str:
 
 
 def _tasks(
-    model: LoggedModel, run: RunWriter, how: _How, wanted: list[WantedMetric | None], progress: Progress
-) -> Iterator[tuple[SuiteEntry, HarnessTask]]:
-    """The tasks as they are written; `wanted` receives by which score each was to be judged."""
+    model: LoggedModel, run: RunWriter, how: _How, progress: Progress
+) -> Iterator[tuple[SuiteEntry, HarnessTask, WantedMetric | None]]:
+    """The tasks as they are written, each with the score by which it was to be judged."""
     for task in model.tasks:
         metric, answers = find_metric(how.metric, task.answers())
         writer = TaskWriter(run, task, model.harness, metric, how.missing)
@@ -232,8 +231,7 @@ def _tasks(
             continue
         found = writer.finish()
         if found is not None:
-            wanted.append(metric)
-            yield found
+            yield *found, metric
         elif len(model.tasks) > 1:
             model.left_out.append(LeftOut(what=f"task {task.name}", reason=_skipped([task])))
             progress.say(f"{task.name}: no record can be read ({_skipped([task])}); left out")

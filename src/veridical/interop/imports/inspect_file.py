@@ -132,9 +132,7 @@ def _archive(path: Path) -> Log:
 
 def _members(path: Path, names: list[str], ledger: Ledger) -> Iterator[InspectSample]:
     """The samples that can be read; the others are counted."""
-    ledger.read = len(names)
-    ledger.left_out.clear()
-    ledger.unreadable, ledger.first_fault = 0, ""
+    ledger.begin(len(names))
     with zipfile.ZipFile(path) as archive:
         for name in names:
             try:

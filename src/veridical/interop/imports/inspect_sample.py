@@ -163,7 +163,7 @@ def _with_score(
         answer.status, answer.detail = Status.UNPARSED, "the scorer found no answer"
     elif grade in (0.0, 1.0):
         answer.label = CORRECT if grade else INCORRECT
-    if isinstance(value, str) and not _is_grade(value):
+    if isinstance(value, str) and _written_grade(value) is None:
         answer.status, answer.label = Status.UNPARSED, None
         answer.detail, answer.recomputed = NO_NUMBER.format(value=repr(value[:60])), {}
     if grade is None or not math.isfinite(grade):  # whatever was answered, the scorer graded nothing
@@ -192,22 +192,20 @@ def _grade(value: object) -> float | None:
     if isinstance(value, bool | int | float):
         return as_number(value)
     if isinstance(value, str):
-        if not _is_grade(value):
-            return 0.0
-        word = value.casefold()
-        return _WORDS[word] if word in _WORDS and (value in "CIPN" or len(value) > 1) else float(value)
+        # Inspect counts any other text as 0, which says nothing.
+        return found if (found := _written_grade(value)) is not None else 0.0
     return None
 
 
-def _is_grade(text: str) -> bool:
-    """Whether a text is one of Inspect's grades, or a number. It counts any other as 0, which says nothing."""
-    if text.casefold() in _WORDS and (text in "CIPN" or len(text) > 1):
-        return True
+def _written_grade(text: str) -> float | None:
+    """The value of a text that is one of Inspect's grades, or a number; None for any other."""
+    word = text.casefold()
+    if word in _WORDS and (text in "CIPN" or len(text) > 1):
+        return _WORDS[word]
     try:
-        float(text)
+        return float(text)
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def _text(value: object) -> str:

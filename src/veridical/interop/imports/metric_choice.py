@@ -53,13 +53,13 @@ def _meaning(name: str, answer: Answer) -> WantedMetric | None:
     return None
 
 
-def check_judged(name: str, where: str, tasks: Sequence[HarnessTask], wanted: Sequence[WantedMetric | None]) -> None:
-    """Raise UserError where the score called `name` judges none of the tasks; `wanted` is what it means in each."""
-    if any(one is not None and task.judged_by == one.metric for task, one in zip(tasks, wanted, strict=True)):
+def check_judged(name: str, where: str, tasks: Sequence[tuple[HarnessTask, WantedMetric | None]]) -> None:
+    """Raise UserError where the score called `name` judges none of the tasks; with each stands what it means there."""
+    if any(wanted is not None and task.judged_by == wanted.metric for task, wanted in tasks):
         return
-    if any(wanted):
+    if any(wanted for _, wanted in tasks):
         raise UserError(f"--metric {name}: it is not 0 or 1 for the answers in {where}, so that it grades none")
-    known = [one for task in tasks for one in task.metrics if one.n]
+    known = [one for task, _ in tasks for one in task.metrics if one.n]
     several = len({one.reading for one in known}) > 1
     names = [f"{one.metric} ({one.reading})" if several else one.metric for one in known]
     raise unknown(f"--metric: no score of single answers in {where} is called", name, dict.fromkeys(names))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from veridical.files.tables import TableRow
 from veridical.interop.imports.answer import Answer, letters
-from veridical.interop.imports.copies import Repeats
+from veridical.interop.imports.copies import Repeats, whole_record
 from veridical.interop.imports.logged import LoggedTask
 from veridical.interop.imports.prediction_columns import PredictionColumns
 from veridical.interop.imports.prediction_options import Options, folded, golds_of, normal, place_of
@@ -38,7 +38,7 @@ def answers_of(
     """An answer for every row that says what is right; once all are read, the task says what was odd."""
     repeats = Repeats()
     for row in rows:
-        repeats.expect(_asked(row, columns), _written(row))
+        repeats.expect(_asked(row, columns), whole_record(dict(row.values)))
     golds_by_id: dict[str, set[tuple[str, ...]]] = {}
     unread: Counter[str] = Counter()
     other_case = 0
@@ -61,7 +61,7 @@ def answers_of(
         if columns.correct and answer.metrics[columns.correct] is None:
             unread[row.values.get(columns.correct, "").strip()[:40] or "empty"] += 1
         _describe(answer, row, columns)
-        answer.repeat = repeats.number(_asked(row, columns), _written(row))
+        answer.repeat = repeats.number(_asked(row, columns), whole_record(dict(row.values)))
         golds_by_id.setdefault(document, set()).add(tuple(golds))
         if columns.prediction:
             answer.text = said_in(row, columns.prediction, labels or golds)
@@ -103,10 +103,6 @@ def _asked(row: TableRow, columns: PredictionColumns) -> str:
     """What identifies the item of a row: rows of one id with another question or right answer are of other items."""
     question = {name: cell for name, cell in row.values.items() if name.strip().lower() in _QUESTION}
     return json.dumps([cell_of(row, columns.id) or row.line, golds_of(row, columns.gold), sorted(question.items())])
-
-
-def _written(row: TableRow) -> str:
-    return json.dumps(dict(row.values), sort_keys=True)
 
 
 def _describe(answer: Answer, row: TableRow, columns: PredictionColumns) -> None:

@@ -30,7 +30,7 @@ def read_rows(path: Path) -> PredictionRows:
     """
     records = RecordFile(path)
     if not records.begins_as_json():
-        table = _table(path)
+        table = open_table(path, advice="save it as UTF-8")
         return PredictionRows(list(_whole(table)), table.columns)
     rows = [TableRow(number, _cells(record)) for number, record in enumerate(records, 1)]
     records.ledger.check_readable(str(path))
@@ -40,14 +40,6 @@ def read_rows(path: Path) -> PredictionRows:
             "a header"
         )
     return PredictionRows(rows, left_out=lost_records(path, records.ledger))
-
-
-def _table(path: Path) -> Table:
-    try:
-        return open_table(path)
-    except UserError as error:
-        # The reader's own advice names an option of another command.
-        raise UserError(str(error).replace("name the file's encoding with --encoding", "save it as UTF-8")) from error
 
 
 def _whole(table: Table) -> Iterator[TableRow]:
