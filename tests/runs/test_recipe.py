@@ -20,6 +20,7 @@ from tests.runs.toy import ToyModel
 from tests.variation.planted import Planted
 from veridical.cli import main
 from veridical.errors import UserError
+from veridical.models import LoadSettings
 from veridical.studies.follow import Given, follow
 from veridical.studies.recipe import Recipe
 from veridical.studies.recipe_file import read_recipe
@@ -575,7 +576,9 @@ def test_what_the_user_says_of_dtype_and_template_stands_before_the_recipe(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = written(tmp_path / "r.yaml", models=MODELS_ALIKE_AND_NOT)
-    given = Given(models=["hf/b/two", "hf/c/other"], dtype="float32", template_args={"effort": "high"})
+    given = Given(
+        models=["hf/b/two", "hf/c/other"], dtype="float32", loading=LoadSettings(template_args={"effort": "high"})
+    )
     assert asked_with(path, given, tmp_path / "s", monkeypatch) == [
         (["hf/b/two"], "float32", {"enable_thinking": False, "effort": "high", "n": 3}),
         (["hf/c/other"], "float32", {"effort": "high"}),

@@ -8,9 +8,12 @@ from typing import Annotated
 
 import typer
 
-from veridical.cli.options import BatchTokens, Device, DeviceMapOption, Dtype, Json, Models, TemplateArguments
+from veridical.cli.loading_options import with_load_settings
+from veridical.cli.options import Json, Models
+from veridical.models import LoadSettings
 
 
+@with_load_settings("generation_header")
 def command(
     model: Models,
     tasks: Annotated[
@@ -44,10 +47,8 @@ def command(
         list[str] | None,
         typer.Option("--gen-kwargs", metavar="K=V", help="Over the tasks' settings of generation; repeatable."),
     ] = None,
-    dtype: Dtype = "float32",
-    device: Device = "auto",
-    device_map: DeviceMapOption = None,
-    batch_tokens: BatchTokens = None,
+    *,
+    loading: LoadSettings,
     max_length: Annotated[
         int | None,
         typer.Option("--max-length", metavar="N", min=1, help="Where contexts are cut. Default: as the harness says."),
@@ -55,7 +56,6 @@ def command(
     think_end_token: Annotated[
         str | None, typer.Option("--think-end-token", metavar="TEXT", help="What ends a block of thinking.")
     ] = None,
-    template_arg: TemplateArguments = None,
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="N", min=0, help="All seeds of the harness. Default: its own.")
     ] = None,
@@ -76,17 +76,14 @@ def command(
     from veridical.cli.console import print_json
     from veridical.errors import UserError
     from veridical.interop.harness.run import ModelSettings, Settings, as_json, find_tasks, run_tasks
-    from veridical.models import LoadSettings
-    from veridical.prompts.template_arguments import parse_template_arguments
     from veridical.studies.loading import Loading
     from veridical.studies.study import default_out
 
     if limit is not None and not 0 < limit < math.inf:
         raise UserError(f"--limit {limit:g}: give a number of documents, or a share of them between 0 and 1")
-    arguments = parse_template_arguments(template_arg or [])
     generation = _generation(gen_kwargs or [])
     # Whatever of the models' names shows without loading them.
-    Loading(LoadSettings(dtype, device, batch_tokens, arguments, device_map)).check(model, ("loglikelihood",))
+    Loading(loading).check(model, ("loglikelihood",))
     found = find_tasks(tasks, include_path or [])
     folder = out or default_out(["lm-eval", *found.names])
     evaluated = []
@@ -106,9 +103,7 @@ def command(
                     predict_only=predict_only,
                     confirm_run_unsafe_code=confirm_run_unsafe_code,
                 ),
-                model_settings=ModelSettings(
-                    dtype, device, batch_tokens, max_length, think_end_token, arguments, device_map
-                ),
+                model_settings=ModelSettings(loading, max_length, think_end_token),
                 out=folder,
                 log_samples=log_samples,
             )

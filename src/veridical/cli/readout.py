@@ -7,20 +7,12 @@ from typing import Annotated
 
 import typer
 
-from veridical.cli.options import (
-    BatchTokens,
-    Device,
-    DeviceMapOption,
-    DrawSeed,
-    Dtype,
-    GenerationHeader,
-    Json,
-    Models,
-    OutStudy,
-    TemplateArguments,
-)
+from veridical.cli.loading_options import with_load_settings
+from veridical.cli.options import DrawSeed, Json, Models, OutStudy
+from veridical.models import LoadSettings
 
 
+@with_load_settings()
 def command(
     context: typer.Context,
     suite: Annotated[str, typer.Argument(metavar="SUITE", help="A built-in name or a suite file.")],
@@ -62,21 +54,16 @@ def command(
         int | None, typer.Option("--limit", metavar="N_SETS", min=1, help="Read this many item sets only.")
     ] = None,
     seed: DrawSeed = 0,
-    dtype: Dtype = "float32",
-    device: Device = "auto",
-    device_map: DeviceMapOption = None,
+    *,
+    loading: LoadSettings,
     out: OutStudy = None,
     json: Json = False,
-    batch_tokens: BatchTokens = None,
-    template_arg: TemplateArguments = None,
-    generation_header: GenerationHeader = None,
 ) -> None:
     """Fit linear readouts to hidden states, with nulls, baselines and controls, and judge them together with the
     answers."""
     from veridical.cli.console import errors, measures_document, print_json, print_tables
     from veridical.cli.resuming import resumable
     from veridical.progress import Terminal
-    from veridical.prompts.template_arguments import parse_template_arguments
     from veridical.studies.readout import readout
     from veridical.studies.study import default_out
 
@@ -97,13 +84,9 @@ def command(
             twin=twin,
             limit=limit,
             seed=seed,
-            dtype=dtype,
-            device=device,
-            device_map=device_map,
             out=study_folder,
-            batch_tokens=batch_tokens,
-            template_args=parse_template_arguments(template_arg or [], generation_header),
             progress=Terminal(errors()),
+            **loading.options(),
         )
     if json:
         print_json(measures_document(str(study.path), study.judgement))

@@ -7,19 +7,12 @@ from typing import Annotated
 
 import typer
 
-from veridical.cli.options import (
-    MODEL,
-    BatchTokens,
-    Device,
-    DeviceMapOption,
-    Dtype,
-    GenerationHeader,
-    Json,
-    OutStudy,
-    TemplateArguments,
-)
+from veridical.cli.loading_options import with_load_settings
+from veridical.cli.options import MODEL, Json, OutStudy
+from veridical.models import LoadSettings
 
 
+@with_load_settings()
 def command(
     context: typer.Context,
     suite: Annotated[
@@ -50,18 +43,14 @@ def command(
     seed: Annotated[
         int, typer.Option("--seed", metavar="N", min=0, help="Of the sets of --limit, --shots and resampling.")
     ] = 0,
-    dtype: Dtype = "float32",
-    device: Device = "auto",
-    device_map: DeviceMapOption = None,
+    *,
+    loading: LoadSettings,
     out: OutStudy = None,
     json: Json = False,
     orders: Annotated[
         int | None,
         typer.Option("--orders", metavar="N", min=0, help="Label orders; 0: all. Default: the prompt's own."),
     ] = None,
-    batch_tokens: BatchTokens = None,
-    template_arg: TemplateArguments = None,
-    generation_header: GenerationHeader = None,
     max_new_tokens: Annotated[
         int, typer.Option("--max-new-tokens", metavar="N", min=1, help="Where generation stops.")
     ] = 512,
@@ -72,7 +61,6 @@ def command(
     from veridical.cli.resuming import resumable
     from veridical.errors import UserError
     from veridical.progress import Terminal
-    from veridical.prompts.template_arguments import parse_template_arguments
     from veridical.studies.follow import Given, follow
     from veridical.studies.run import run as run_study
     from veridical.studies.study import default_out
@@ -81,22 +69,11 @@ def command(
     if recipe is None and not model:
         raise UserError("Missing option '--model' (see 'veridical run --help')")
     study_folder = out or default_out(suite)
-    arguments = parse_template_arguments(template_arg or [], generation_header)
     progress = Terminal(errors())
     with resumable(context.obj, study_folder, named=out is not None):
         if recipe is not None:
-            given = Given(
-                model or (),
-                data,
-                data_dir,
-                limit,
-                seed,
-                dtype if named(context, "dtype") else None,
-                device,
-                batch_tokens,
-                arguments,
-                device_map,
-            )
+            dtype = loading.dtype if named(context, "dtype") else None
+            given = Given(model or (), data, data_dir, limit, seed, dtype, loading)
             study = follow(recipe, study_folder, given, progress)
         else:
             study = run_study(
@@ -109,15 +86,11 @@ def command(
                 shots=shots,
                 limit=limit,
                 seed=seed,
-                dtype=dtype,
-                device=device,
-                device_map=device_map,
                 out=study_folder,
                 orders=orders,
-                batch_tokens=batch_tokens,
-                template_args=arguments,
                 max_new_tokens=max_new_tokens,
                 progress=progress,
+                **loading.options(),
             )
     if json:
         print_json(measures_document(str(study.path), study.judgement))

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from veridical.models.settings import DEVICE_MAPS, DEVICES, DTYPES, DeviceMap, LoadSettings
+from veridical.models.settings import DEVICE_MAPS, DEVICES, DTYPES, DeviceMap, LoadOptions, LoadSettings
 
 if TYPE_CHECKING:
     from veridical.models.protocol import LanguageModel
 
-__all__ = ["DEVICES", "DEVICE_MAPS", "DTYPES", "DeviceMap", "LoadSettings", "load", "load_with"]
+__all__ = ["DEVICES", "DEVICE_MAPS", "DTYPES", "DeviceMap", "LoadOptions", "LoadSettings", "load", "load_with"]
 
 
-def load(
-    spec: str,
-    *,
-    dtype: str = "float32",
-    device: str = "auto",
-    batch_tokens: int | None = None,
-    template_args: Mapping[str, object] | None = None,
-    device_map: DeviceMap | None = None,
-) -> LanguageModel:
+def load(spec: str, **loading: Unpack[LoadOptions]) -> LanguageModel:
     """The model that `spec` names (`smollm2`, `hf/ORG/NAME`, `hf/PATH`, `gguf/PATH`), ready to answer.
 
-    The other arguments are those of `LoadSettings`. Raises UserError for a spec that names nothing, files that are not
-    a model's, or a missing extra.
+    The other arguments are the fields of `LoadSettings`. Raises UserError for a spec that names nothing, files that are
+    not a model's, or a missing extra.
     """
-    return load_with(spec, LoadSettings(dtype, device, batch_tokens, template_args or {}, device_map))
+    return load_with(spec, LoadSettings(**loading))
 
 
 def load_with(spec: str, settings: LoadSettings) -> LanguageModel:

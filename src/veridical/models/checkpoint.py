@@ -28,9 +28,10 @@ from veridical.library_messages import collected
 from veridical.models import gguf
 from veridical.models.cache import file_hash
 from veridical.models.loading_faults import why_not_loaded
+from veridical.models.local_files import WEIGHTS
 from veridical.models.model_source import ModelSource
 from veridical.models.protocol import NOTHING_FOUND, LoadingNotes
-from veridical.models.sources import WEIGHTS, classifies
+from veridical.models.sources import classifies
 from veridical.models.weights import load_weights, unused_note
 
 HUB_SECONDS = 5.0

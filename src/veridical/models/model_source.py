@@ -9,16 +9,18 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class ModelSource:
-    """Files of a model: a folder with weights, a GGUF file, or a repository on the Hugging Face hub.
+    """Where a model is: a folder with weights, a GGUF file, a repository on the Hugging Face hub, or elsewhere.
 
-    `spec` is what the user wrote; `location` a path (`folder`, `gguf`) or ORG/NAME (`hub`).
+    `spec` is what the user wrote; `location` a path (`folder`, `gguf`), ORG/NAME (`hub`), or the name by which a
+    service knows the model (`remote`). `provider` is the name of the row of `veridical.models.providers` that loads it.
     """
 
     spec: str
-    kind: Literal["folder", "gguf", "hub"]
+    kind: Literal["folder", "gguf", "hub", "remote"]
     location: str
+    provider: str = "hf"
 
     @property
     def path(self) -> Path:
-        """The folder or file; meaningful unless `kind` is `hub`."""
+        """The folder or file; meaningful where `kind` is `folder` or `gguf`."""
         return Path(self.location)

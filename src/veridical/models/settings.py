@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from importlib.util import find_spec
+from typing import TypedDict, cast
 
 from veridical.errors import UserError, unknown
 
@@ -15,6 +16,16 @@ DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")
 
 DeviceMap = str | Mapping[str, int | str]
 """How weights are spread over devices: a word of accelerate's, or the device of each module by name."""
+
+
+class LoadOptions(TypedDict, total=False):
+    """The fields of `LoadSettings` as keyword arguments, for functions that take models by name."""
+
+    dtype: str
+    device: str
+    batch_tokens: int | None
+    template_args: Mapping[str, object]
+    device_map: DeviceMap | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +42,10 @@ class LoadSettings:
     batch_tokens: int | None = None
     template_args: Mapping[str, object] = field(default_factory=dict)
     device_map: DeviceMap | None = None
+
+    def options(self) -> LoadOptions:
+        """The settings as keyword arguments."""
+        return cast("LoadOptions", {one.name: getattr(self, one.name) for one in fields(self)})
 
     def check(self) -> None:
         """Raise UserError for a dtype or device that there is not; only a CUDA device needs torch to tell."""

@@ -10,11 +10,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from veridical.errors import UserError, unknown
-from veridical.files.links import real_path
-from veridical.files.pointers import check_pointer_file
 from veridical.models.model_source import ModelSource
 from veridical.models.providers import PROVIDERS
-from veridical.models.shards import check_shards
 
 ALIASES = ("smollm2",)
 
@@ -25,8 +22,6 @@ _SMOLLM2_HUB = "HuggingFaceTB/SmolLM2-135M-Instruct"
 ELSEWHERE = ("openai", "inspect")
 """Providers of models that are not asked here: what follows them may be meant, or the hub's organisation."""
 _HUB_NAME = re.compile(r"[\w][\w.-]*/[\w][\w.-]*")
-
-WEIGHTS = (".safetensors", ".safetensors.index.json")
 
 
 def resolve(spec: str) -> ModelSource:
@@ -39,16 +34,17 @@ def resolve(spec: str) -> ModelSource:
     if spec == "smollm2":
         embedded = embedded_smollm2()
         if embedded is not None:
-            return ModelSource(spec, "gguf", str(embedded))
+            return ModelSource(spec, "gguf", str(embedded), provider="gguf")
         return ModelSource(spec, "hub", _SMOLLM2_HUB)
     provider, slash, rest = spec.partition("/")
     if not slash:
-        raise unknown("model", spec, (*ALIASES, "hf/ORG/NAME", "hf/PATH", "gguf/PATH"))
+        raise unknown("model", spec, (*ALIASES, *(form for one in PROVIDERS.values() for form in one.forms)))
     if provider not in PROVIDERS:
         return _bare(spec, provider)
     if not rest:
-        raise UserError(f"model {spec!r} names nothing after the provider: write {provider}/PATH")
-    return _gguf(spec, rest) if provider == "gguf" else _hugging_face(spec, rest)
+        forms = " or ".join(PROVIDERS[provider].forms)
+        raise UserError(f"model {spec!r} names nothing after the provider: write {forms}")
+    return PROVIDERS[provider].locate(spec, rest)
 
 
 def classifies(architectures: Sequence[str]) -> bool:
@@ -58,7 +54,7 @@ def classifies(architectures: Sequence[str]) -> bool:
 
 def known_to_classify(source: ModelSource) -> bool | None:
     """Whether the source holds a sequence classifier; None where that shows only when it is loaded."""
-    if source.kind == "gguf":
+    if source.kind in ("gguf", "remote"):
         return False
     if source.kind == "hub":
         return None
@@ -94,41 +90,3 @@ def _bare(spec: str, organisation: str) -> ModelSource:
     if near or organisation.casefold() in ELSEWHERE:
         raise UserError(f"{message}; for the hub's model write hf/{spec}")
     return ModelSource(f"hf/{spec}", "hub", spec)
-
-
-def _gguf(spec: str, rest: str) -> ModelSource:
-    path = Path(rest).expanduser()
-    if not path.is_file():
-        raise UserError(f"model {spec!r}: there is no file {path}")
-    check_pointer_file(path)
-    if path.read_bytes()[:4] != b"GGUF" if path.stat().st_size < 4 else not _begins_with(path, b"GGUF"):
-        raise UserError(f"model {spec!r}: {path} is not a GGUF file (its first bytes are not 'GGUF')")
-    return ModelSource(spec, "gguf", str(real_path(path)))
-
-
-def _begins_with(path: Path, magic: bytes) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(magic)) == magic
-
-
-def _hugging_face(spec: str, rest: str) -> ModelSource:
-    path = Path(rest).expanduser()
-    if path.is_dir():
-        if not (path / "config.json").is_file():
-            raise UserError(f"model {spec!r}: {path} has no config.json, so it is not a Hugging Face model folder")
-        if not any(file.name.endswith(WEIGHTS) for file in path.iterdir()):
-            raise UserError(
-                f"model {spec!r}: {path} has a config but no weights (*.safetensors); "
-                "pickled weights (*.bin) are not loaded: convert them with save_pretrained"
-            )
-        for file in path.iterdir():
-            if file.name.endswith((*WEIGHTS, ".json", ".model")):
-                check_pointer_file(file)
-        check_shards(path)
-        return ModelSource(spec, "folder", str(real_path(path)))
-    if path.is_file():
-        raise UserError(f"model {spec!r}: {path} is a file; name its folder, or gguf/{rest} for a GGUF file")
-    looks_local = rest.startswith((".", "/", "~")) or rest.count("/") != 1
-    if looks_local:
-        raise UserError(f"model {spec!r}: there is no folder {path} (on the hub a model is named hf/ORG/NAME)")
-    return ModelSource(spec, "hub", rest)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,10 @@ from veridical.errors import UserError
 from veridical.files.writing import make_folder
 from veridical.items import Suite
 from veridical.limits import limited
-from veridical.models import DeviceMap
+from veridical.models import LoadSettings
 from veridical.models.protocol import LanguageModel
 from veridical.progress import Progress, Silent
-from veridical.studies.recipe import AskStep, ReadoutStep, Recipe, ValidityStep, VaryStep
+from veridical.studies.recipe import AskStep, Model, ReadoutStep, Recipe, ValidityStep, VaryStep
 from veridical.studies.run import run
 from veridical.studies.study import Study, open_study
 from veridical.studies.validity_step import prepare_validity
@@ -26,7 +26,8 @@ CLASSIFY = "classify"
 class Given:
     """What a user gives in addition to a recipe. `models` replace the recipe's; the rest is as in `run`.
 
-    Where `dtype` is None it is the recipe's; of `template_args`, the user's stand before the recipe's of one name.
+    `dtype` takes precedence over the recipe's, which takes precedence over that of `loading`; arguments of the chat
+    template in `loading` take precedence over the recipe's of the same name.
     """
 
     models: Sequence[str | LanguageModel] = ()
@@ -35,10 +36,7 @@ class Given:
     limit: int | None = None
     seed: int = 0
     dtype: str | None = None
-    device: str = "auto"
-    batch_tokens: int | None = None
-    template_args: Mapping[str, object] = field(default_factory=dict)
-    device_map: DeviceMap | None = None
+    loading: LoadSettings = field(default_factory=LoadSettings)
 
 
 def follow(recipe: Recipe, out: Path, given: Given | None = None, progress: Progress | None = None) -> Study:
@@ -148,33 +146,24 @@ class _Follower:
     def _settings(self, models: Sequence[str | LanguageModel]) -> list[dict[str, Any]]:
         """What a step that asks models is given, once for all models that are loaded alike."""
         described = {model.name: model for model in self.recipe.models}
-        alike: list[tuple[str, dict[str, object], list[str | LanguageModel]]] = []
+        alike: list[tuple[LoadSettings, list[str | LanguageModel]]] = []
         for given in models:
-            own = described.get(given) if isinstance(given, str) else None
-            dtype = self.given.dtype or (own.dtype if own else None) or "float32"
-            arguments = {**(own.arguments() if own else {}), **self.given.template_args}
-            for known_dtype, known_arguments, members in alike:
-                if (known_dtype, known_arguments) == (dtype, arguments):
+            loading = self._loading(described.get(given) if isinstance(given, str) else None)
+            for known, members in alike:
+                if known == loading:
                     members.append(given)
                     break
             else:
-                alike.append((dtype, arguments, [given]))
-        return [self._step(members, dtype, arguments) for dtype, arguments, members in alike]
+                alike.append((loading, [given]))
+        same = {"seed": self.given.seed, "out": self.out, "progress": self.progress}
+        return [{"model": members, **same, **loading.options()} for loading, members in alike]
 
-    def _step(
-        self, models: Sequence[str | LanguageModel], dtype: str, arguments: Mapping[str, object]
-    ) -> dict[str, Any]:
-        return {
-            "model": models,
-            "seed": self.given.seed,
-            "dtype": dtype,
-            "device": self.given.device,
-            "device_map": self.given.device_map,
-            "batch_tokens": self.given.batch_tokens,
-            "template_args": arguments,
-            "out": self.out,
-            "progress": self.progress,
-        }
+    def _loading(self, described: Model | None) -> LoadSettings:
+        """How a model that the recipe describes so is loaded."""
+        loading = self.given.loading
+        dtype = self.given.dtype or (described.dtype if described else None) or loading.dtype
+        arguments = {**(described.arguments() if described else {}), **loading.template_args}
+        return replace(loading, dtype=dtype, template_args=arguments)
 
     def _suite(self, name: str, ask: AskStep) -> Suite | None:
         """The suite of that name with its data; None, with a message, of a benchmark that the user has no copy of."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Unpack
 
 from veridical.errors import UserError, unknown
 from veridical.items import FULL, Suite
 from veridical.judge.registry import measure_set
 from veridical.limits import limited
-from veridical.models import DeviceMap, LoadSettings
+from veridical.models import LoadOptions, LoadSettings
 from veridical.models.protocol import LanguageModel, SpanReader
 from veridical.progress import Progress, Silent
 from veridical.readouts.analysis import Effort, cross, transferred
@@ -54,13 +54,9 @@ def readout(
     twin: bool = False,
     limit: int | None = None,
     seed: int = 0,
-    dtype: str = "float32",
-    device: str = "auto",
     out: str | Path | None = None,
-    batch_tokens: int | None = None,
-    template_args: Mapping[str, object] | None = None,
-    device_map: DeviceMap | None = None,
     progress: Progress | None = None,
+    **loading: Unpack[LoadOptions],
 ) -> Study:
     """Fit linear readouts to a model's hidden states and judge them together with its answers.
 
@@ -84,6 +80,7 @@ def readout(
             the baselines; 200, or 100 where it is cross-fitted.
         control_draws: random labellings of the control task.
         limit: at most this many sets of a suite that is cross-fitted.
+        loading: how models given by name are loaded: the fields of `veridical.models.LoadSettings`.
 
     Raises:
         UserError: the input is at fault; the message is one line.
@@ -107,19 +104,20 @@ def readout(
     measure_set(asked.measures)
     inputs: dict[str, Sequence[int] | None] = {FULL: None} | {one: [layer] for one in asked.inputs if one != FULL}
     effort = Effort(draws, category_draws, control_draws, seed, against)
-    loading = Loading(LoadSettings(dtype, device, batch_tokens, template_args or {}, device_map))
+    loader = Loading(LoadSettings(**loading))
     models = [spelled(one) for one in ([model] if isinstance(model, str | LanguageModel) else model)]
-    loading.check(models, ["loglikelihood", *([against] if against == "generate" else [])])
+    loader.check(models, ["loglikelihood", *([against] if against == "generate" else [])])
     if twin:
-        models = _with_twins(models, loading, seed, progress)
+        models = _with_twins(models, loader, seed, progress)
     given = {one if isinstance(one, str) else one.name: one for one in models}
 
     def read_out(study: Study) -> None:
         for one in study.runs:
-            if _is_given(one, given, dtype) and read_hidden(one.path, StatesKey(asked.name, name, FULL)) is not None:
+            given_here = _is_given(one, given, loader.settings.dtype)
+            if given_here and read_hidden(one.path, StatesKey(asked.name, name, FULL)) is not None:
                 _read_out(one, asked, fitted, name, layer, effort, progress)
                 if asked.measures in COMPARE_PHRASES:
-                    load_model = partial(loading.load, given[one.manifest.model.name], progress)
+                    load_model = partial(loader.load, given[one.manifest.model.name], progress)
                     _compare_phrases(one, asked.name, name, load_model)
 
     ask = partial(
@@ -128,15 +126,11 @@ def readout(
         prompts=name,
         limit=limit,
         seed=seed,
-        dtype=dtype,
-        device=device,
         out=out if out is not None else default_out([asked]),
         orders=1,
-        batch_tokens=batch_tokens,
-        template_args=template_args,
-        device_map=device_map,
         max_new_tokens=max_new_tokens,
         progress=progress,
+        **loading,
     )
     if against == "generate":
         ask([asked], mode="generate", inputs=[FULL])

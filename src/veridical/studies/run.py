@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Unpack
 
 from veridical.errors import UserError
 from veridical.files.writing import check_path, writable_folder
 from veridical.items import FULL, Mode, Suite
 from veridical.judge.registry import measure_set
 from veridical.library_messages import collected
-from veridical.models import DeviceMap, LoadSettings
+from veridical.models import LoadOptions, LoadSettings
 from veridical.models.protocol import GenerationSettings, LanguageModel, LoadedFromFiles, LoadingNotes, Probed
 from veridical.progress import Progress, Silent
 from veridical.runs import manifest as manifests
@@ -41,18 +42,14 @@ def run(
     shots: int = 0,
     limit: int | None = None,
     seed: int = 0,
-    dtype: str = "float32",
-    device: str = "auto",
     out: str | Path | None = None,
     orders: int | None = None,
-    batch_tokens: int | None = None,
-    template_args: Mapping[str, object] | None = None,
-    device_map: DeviceMap | None = None,
     max_new_tokens: int = MAX_NEW_TOKENS,
     hidden_layers: Layers | None = None,
     bases: Mapping[str, str] | None = None,
     before_judging: Callable[[Study], None] | None = None,
     progress: Progress | None = None,
+    **loading: Unpack[LoadOptions],
 ) -> Study:
     """Ask models the questions of suites, store the answers, judge them and write the report.
 
@@ -71,14 +68,13 @@ def run(
         shots: how many solved items to show before each that is asked (benchmarks), chosen by `seed`.
         limit: at most this many item sets of each suite, chosen by `seed`; a larger limit only adds sets.
         orders: how many rotations of the label order to ask (0: all); each prompt's own number where None.
-        batch_tokens: tokens in a batch; chosen by the engine where None.
-        template_args: passed on to the model's chat template.
-        device_map: how weights are spread over several devices (`auto`: as they fit), in the place of `device`.
         hidden_layers: by input, layers whose hidden state of the last prompt token is stored, from the passes that
             score, in the run's folder `hidden`: `{"full": [0, -2]}` (0 is the embedding, -2 the output of the
             penultimate block), or None for all.
         bases: by a model's name, the model that it was fine-tuned from; kept in its manifest, for home advantage.
         before_judging: called with the study once everything is asked, to add to its runs what is judged with them.
+        loading: how models given by name are loaded (`dtype`, `device`, `template_args`, ...): the fields of
+            `veridical.models.LoadSettings`.
 
     Raises:
         UserError: the input is at fault; the message is one line.
@@ -103,11 +99,11 @@ def run(
     plans = _plans(names, options, Data(_path(data), _path(data_dir), shots, seed, few=limit is not None))
     study = Path(out) if out is not None else default_out(names)
     settings = GenerationSettings(max_new_tokens)
-    loading = Loading(LoadSettings(dtype, device, batch_tokens, template_args or {}, device_map))
-    loading.check(models, options.modes)
+    loader = Loading(LoadSettings(**loading))
+    loader.check(models, options.modes)
     _check_study(study, plans)
     for given in models:
-        loading.check_stored(study, given, _settings(options, settings))
+        loader.check_stored(study, given, _settings(options, settings))
     failed = 0
     with writable_folder(study):
         for folder in run_folders(study):
@@ -115,7 +111,7 @@ def run(
         for line in (line for one in plans for line in one.skipped):
             progress.say(line)
         for given in models:
-            asked = loading.load(given, progress)
+            asked = loader.load(given, progress)
             check_modes(asked.name, asked.modes, options.modes)
             base = (bases or {}).get(asked.name, "")
             failed += _ask(asked, study, plans, options, settings, hidden_layers, progress, base)

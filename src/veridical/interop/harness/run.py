@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from veridical.errors import UserError
 from veridical.files.writing import check_path, writable_folder
 from veridical.installing import install_command
+from veridical.models import LoadSettings
 
 if TYPE_CHECKING:
     from veridical.interop.harness.tasks import Tasks
-    from veridical.models import DeviceMap
 
 EXTRAS = ("hf", "lm-eval")
 
@@ -47,24 +47,20 @@ class Settings:
 class ModelSettings:
     """How the model is loaded and read. `max_length` is the harness's: what is longer is cut on the left."""
 
-    dtype: str = "float32"
-    device: str = "auto"
-    batch_tokens: int | None = None
+    loading: LoadSettings = field(default_factory=LoadSettings)
     max_length: int | None = None
     think_end_token: str | None = None
-    template_args: Mapping[str, object] = field(default_factory=dict)
-    device_map: DeviceMap | None = None
 
     def arguments(self, model: str) -> dict[str, object]:
         """The arguments of `EngineLM`, those alone that say something: they stand in the results file."""
         given = {
-            "dtype": self.dtype,
-            "device": self.device,
-            "device_map": self.device_map,
-            "batch_tokens": self.batch_tokens,
+            "dtype": self.loading.dtype,
+            "device": self.loading.device,
+            "device_map": self.loading.device_map,
+            "batch_tokens": self.loading.batch_tokens,
             "max_length": self.max_length,
             "think_end_token": self.think_end_token,
-            "chat_template_args": dict(self.template_args) or None,
+            "chat_template_args": dict(self.loading.template_args) or None,
         }
         return {"pretrained": model} | {name: value for name, value in given.items() if value is not None}
 

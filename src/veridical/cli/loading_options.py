@@ -1,0 +1,67 @@
+"""The options that say how models are loaded, for every command that loads them by name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, get_type_hints
+
+from veridical.cli.options import BatchTokens, Device, DeviceMapOption, Dtype, GenerationHeader, TemplateArguments
+from veridical.models import LoadSettings
+
+PARAMETER = "loading"
+"""The parameter of a command that takes the settings."""
+
+
+def load_settings(
+    dtype: Dtype = "float32",
+    device: Device = "auto",
+    device_map: DeviceMapOption = None,
+    batch_tokens: BatchTokens = None,
+    template_arg: TemplateArguments = None,
+    generation_header: GenerationHeader = None,
+) -> LoadSettings:
+    """The settings that the options give. Raises UserError for an argument of the chat template that is at fault."""
+    from veridical.prompts.template_arguments import parse_template_arguments
+
+    return LoadSettings(
+        dtype=dtype,
+        device=device,
+        device_map=device_map,
+        batch_tokens=batch_tokens,
+        template_args=parse_template_arguments(template_arg or [], generation_header),
+    )
+
+
+def with_load_settings(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of `load_settings`, less those `without`, in place of its parameter `loading`.
+
+    The command is called with a `LoadSettings`. Its parameters after `loading` must be keyword-only or have defaults.
+    """
+    options = [one for one in _parameters(load_settings) if one.name not in without]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        def with_options(**given: Any) -> None:
+            taken = {one.name: given.pop(one.name) for one in options}
+            command(**given, **{PARAMETER: load_settings(**taken)})
+
+        parameters = [
+            option for one in _parameters(command) for option in (options if one.name == PARAMETER else [one])
+        ]
+        with_options.__name__, with_options.__doc__ = command.__name__, command.__doc__
+        with_options.__module__ = command.__module__
+        # Typer reads a command's options from these two.
+        with_options.__annotations__ = {one.name: one.annotation for one in parameters}
+        with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        return with_options
+
+    return decorate
+
+
+def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
+    """A function's parameters, keyword-only, with their annotations evaluated."""
+    hints = get_type_hints(function, include_extras=True)
+    return [
+        one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[one.name])
+        for one in inspect.signature(function).parameters.values()
+    ]
