@@ -22,6 +22,7 @@ from veridical.items import Choice, Grouping, Item, Member, Suite
 from veridical.models.protocol import ChoiceScore, Outcome, Request, TokenSequence
 from veridical.prompts.template import Prompt
 from veridical.runs.editing import Editing
+from veridical.runs.job import WINDOW
 from veridical.runs.load import open_runs
 from veridical.runs.manifest import Manifest, ModelEntry, RunSettings, SuiteEntry, read_manifest
 from veridical.runs.plan import AskOptions, plan
@@ -81,7 +82,8 @@ def write(folder: Path, suite: Suite, requests: list[tuple[object, Request, str]
     """Processor seconds to write the questions and the answers of a run."""
     start = time.process_time()
     store = RunStore(folder, manifest, [plan(suite, AskOptions())])
-    store.add_requests(requests)  # type: ignore[arg-type]
+    for begin in range(0, len(requests), WINDOW):
+        store.add_requests(requests[begin : begin + WINDOW])  # type: ignore[arg-type]
     for place, (_, _, key) in enumerate(requests):
         scores = (ChoiceScore(-1.0 - place % 7, 2, 5, 5), ChoiceScore(-2.0, 2, 5, 5))
         store.add(key, Outcome(Status.OK, scores=scores))

@@ -20,7 +20,8 @@ from veridical.models.protocol import ChoiceScore, GenerationSettings, Outcome, 
 from veridical.progress import Silent
 from veridical.prompts.template import Message
 from veridical.runs import store
-from veridical.runs.execute import execute, prepare
+from veridical.runs.execute import execute
+from veridical.runs.job import Job
 from veridical.runs.plan import AskOptions, plan
 from veridical.runs.store import RESPONSES, RunStore, read_asks, read_responses, read_suites
 from veridical.status import Status
@@ -35,7 +36,7 @@ def ask(folder: Path, model: ToyModel, options: AskOptions | None = None, suite=
     options = options or AskOptions(prompts=("rule",))
     plans = [plan(suite or toy_suite(4), options)]
     opened = RunStore(folder, _manifest(model, plans, options, SETTINGS, ""), plans)
-    return execute(model, opened, prepare(model, plans, SETTINGS, Silent()), Silent())
+    return execute(model, opened, Job.begin(model, plans, SETTINGS, Silent()), Silent())
 
 
 def test_everything_is_asked_once_and_stored(tmp_path):

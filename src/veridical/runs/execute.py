@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from veridical.errors import UserError
-from veridical.models.protocol import (
-    GenerationSettings,
-    LanguageModel,
-    Outcome,
-    Readable,
-    Request,
-    RequestedStates,
-    Resumable,
-)
+from veridical.models.protocol import LanguageModel, Outcome, Request, Resumable
 from veridical.progress import Progress
-from veridical.runs.hidden import Hidden, StatesKey, read_hidden, resolve_layers, write_hidden
-from veridical.runs.plan import Ask, Plan, query
+from veridical.runs.asks import Ask
+from veridical.runs.job import Job, Prepared
+from veridical.runs.recorded import RecordedAsks
+from veridical.runs.states import Layers, WantedStates
 from veridical.runs.store import RunStore
 from veridical.signals import raised
 from veridical.status import Status
@@ -38,109 +31,121 @@ class RunTally:
     first_failure: str = ""
 
 
-Prepared = tuple[Ask, Request, str]
-"""An ask, its request and the request's key."""
-
-Layers = Mapping[str, Sequence[int] | None]
-"""Input to the layers whose hidden states are wanted under it; all of them where None."""
-
-
-def prepare(
-    model: LanguageModel, plans: Sequence[Plan], settings: GenerationSettings, progress: Progress
-) -> list[Prepared]:
-    """Every ask as this model sees it, with its key. No forward pass, and nothing is written.
-
-    Raises UserError where an ask cannot be put to this model.
-    """
-    fingerprint = model.fingerprint.digest
-    prepared: list[Prepared] = []
-    with progress.steps("preparing", sum(len(plan.asks) for plan in plans)) as step:
-        for plan in plans:
-            for ask in plan.asks:
-                put = query(plan.suite, ask)
-                request = model.prepare(put, settings if ask.mode == "generate" else None)
-                if plan.suite.normalisation == "unconditional" and put.unconditional and not request.unconditional:
-                    raise UserError(
-                        f"model {model.name!r} gives no scores without context, which suite {plan.suite.name!r} "
-                        "needs (its normalisation is 'unconditional'): ask another suite, or another model"
-                    )
-                prepared.append((ask, request, request.key(fingerprint, ask.repeat)))
-                step()
-    return prepared
-
-
 def execute(
-    model: LanguageModel,
-    store: RunStore,
-    prepared: Sequence[Prepared],
-    progress: Progress,
-    layers: Layers | None = None,
+    model: LanguageModel, store: RunStore, job: Job, progress: Progress, layers: Layers | None = None
 ) -> RunTally:
     """Ask what is not stored yet, equal requests once, and store the answers as they come.
 
-    With `layers` the hidden states of every question that scores choices under these inputs, in the first order of its
-    labels, are taken from the same passes and stored at the end; a question whose answer is stored and whose states are
-    not runs again.
+    A window of asks is prepared, recorded and answered after another; a window of which everything is stored is not
+    even prepared. With `layers` the hidden states of every question that scores choices under these inputs, in the
+    first order of its labels, are taken from the same passes, and stored when the last of its suite, prompt and input
+    has been read; a question whose answer is stored and whose states are not runs again.
     Whatever ends it early (a signal, an error), the answers that came are stored first; the same call then goes on, and
     a model that is `Resumable` gives what it would have given without the interruption, to the bit.
 
-    Raises UserError where hidden states are wanted of a model that has none to read.
+    Raises UserError where an ask cannot be put to this model, and where hidden states are wanted of a model that has
+    none to read.
     """
-    store.add_requests(prepared)
-    answered = store.answered()
-    distinct = {key: request for _, request, key in prepared}
-    missing = {key: request for key, request in distinct.items() if key not in answered}
-    # What is read and what is only asked are two jobs, whatever of them is stored: batches depend on the whole job.
-    to_read = {} if layers is None else _to_read(prepared, layers)
-    unread = [] if layers is None else _unread(model, store.path, to_read, layers)
-    reading = {key: request for group in to_read.values() for _, request, key in group}
-    asking = {key: request for key, request in distinct.items() if key not in reading}
-    failures: dict[str, str] = {}
-
-    def keep(key: str, outcome: Outcome) -> None:
-        if fault := _fault(distinct[key], outcome):
-            failures[key] = fault
-        elif key not in answered:
-            store.add(key, outcome)
-
-    with raised(defaults_only=True):
+    recorded = RecordedAsks(store.path)
+    states = None if layers is None else WantedStates(model, store.path, job.plans, layers)
+    answers = _Answers(store, recorded.answered)
+    total = _n_lacking(job, recorded, states)
+    with raised(defaults_only=True), progress.steps(f"asking {model.name}", total) as step:
         try:
-            wanted = {key for part in unread for _, _, key in part.asks} | {key for key in reading if key in missing}
-            if wanted:
-                taken = tuple(sorted({layer for part in unread for layer in part.layers}))
-                states = _read(_readable(model), reading, wanted, taken, progress, keep)
-                store.flush()
-                for part in unread:
-                    write_hidden(store.path, part.asked, part.gathered(states, taken))
-            wanted = {key for key in asking if key in missing}
-            with progress.steps(f"asking {model.name}", len(wanted)) as step:
-                for key, outcome in _answers(model, asking, wanted):
-                    keep(key, outcome)
-                    step()
+            for window in job.windows():
+                rows = recorded.rows(window)
+                known = recorded.keys(rows)
+                if not _lacking(window, recorded.has_answer(rows), states):
+                    answers.found(known)
+                    continue
+                prepared = job.prepared(window)
+                store.add_requests(one for one, key in zip(prepared, known, strict=True) if one[2] != key)
+                requests = {key: request for _, request, key in prepared}
+                missing = answers.missing(requests)
+                pending = Counter(key for ask, _, key in prepared if key in missing or (states and states.lack(ask)))
+                for key, outcome in _outcomes(model, prepared, missing, states):
+                    answers.keep(key, _fault(requests[key], outcome), outcome)
+                    for _ in range(pending.pop(key, 0)):
+                        step()
         finally:
             store.flush()
-    return RunTally(
-        n_asks=len(prepared),
-        n_stored=len(distinct) - len(missing),
-        n_answered=len(missing) - len(failures),
-        n_failed=len(failures),
-        first_failure=next(iter(failures.values()), ""),
-    )
+    return answers.tally(len(job))
 
 
-def _answers(
-    model: LanguageModel, requests: Mapping[str, Request], wanted: Collection[str]
+def _lacking(window: Sequence[Ask], has_answer: npt.NDArray[np.bool_], states: WantedStates | None) -> int:
+    """How many asks of a window have no answer, or lack states that are wanted."""
+    if states is None:
+        return int((~has_answer).sum())
+    return sum(not stored or states.lack(ask) for ask, stored in zip(window, has_answer, strict=True))
+
+
+def _n_lacking(job: Job, recorded: RecordedAsks, states: WantedStates | None) -> int:
+    if not len(recorded):
+        return len(job)
+    return sum(_lacking(window, recorded.has_answer(recorded.rows(window)), states) for window in job.windows())
+
+
+@dataclass
+class _Answers:
+    """The answers of a job by key: those that were `stored` before it began, those that came, and failures."""
+
+    store: RunStore
+    stored: frozenset[str]
+    found_stored: set[str] = field(default_factory=set)
+    came: set[str] = field(default_factory=set)
+    failures: dict[str, str] = field(default_factory=dict)
+
+    def found(self, keys: Iterable[str | None]) -> None:
+        """Count answers that were stored before."""
+        self.found_stored.update(key for key in keys if key in self.stored)
+
+    def missing(self, keys: Iterable[str]) -> set[str]:
+        """Those of the keys that have no answer yet; the others are counted."""
+        distinct = set(keys)
+        self.found(distinct)
+        return distinct - self.stored - self.came
+
+    def keep(self, key: str, fault: str, outcome: Outcome) -> None:
+        """Store an answer that is not stored yet. One with a fault is none, and is asked again by the next call."""
+        if fault:
+            self.failures[key] = fault
+        elif key not in self.stored and key not in self.came:
+            self.store.add(key, outcome)
+            self.came.add(key)
+            self.failures.pop(key, None)
+
+    def tally(self, n_asks: int) -> RunTally:
+        """What became of the job."""
+        return RunTally(
+            n_asks=n_asks,
+            n_stored=len(self.found_stored),
+            n_answered=len(self.came),
+            n_failed=len(self.failures),
+            first_failure=next(iter(self.failures.values()), ""),
+        )
+
+
+def _outcomes(
+    model: LanguageModel, window: Sequence[Prepared], missing: Collection[str], states: WantedStates | None
 ) -> Iterator[tuple[str, Outcome]]:
-    """(key, outcome) of the wanted requests."""
+    """(key, outcome) of the requests of a window whose answer is missing, or whose states are.
+
+    What is read and what is only asked are two jobs, whatever of them is stored: batches depend on the whole job.
+    """
+    reading = {} if states is None else states.read_with(window)
+    asking = {key: request for _, request, key in window if key not in reading}
+    if states is not None:
+        yield from states.answer(window, missing)
+    wanted = [row for row, key in enumerate(asking) if key in missing]
     if not wanted:
         return  # a model need not cope with nothing to do
+    keys, requests = list(asking), list(asking.values())
     if isinstance(model, Resumable):
-        keys = list(requests)
-        found = model.answer_some(list(requests.values()), [n for n, key in enumerate(keys) if key in wanted])
+        found = model.answer_some(requests, wanted)
     else:
-        keys = [key for key in requests if key in wanted]
-        found = model.answer([requests[key] for key in keys])
-    yield from ((keys[position], outcome) for position, outcome in found)
+        keys, found = [keys[row] for row in wanted], model.answer([requests[row] for row in wanted])
+    for position, outcome in found:
+        yield keys[position], outcome
 
 
 def _fault(request: Request, outcome: Outcome) -> str:
@@ -150,70 +155,3 @@ def _fault(request: Request, outcome: Outcome) -> str:
     if request.unconditional and any(score.unconditional is None for score in outcome.scores):
         return "the scores without context are missing"
     return ""
-
-
-@dataclass(frozen=True)
-class _Unread:
-    """Questions of one suite, prompt and input of which the states at `layers` are not all stored."""
-
-    asked: StatesKey
-    layers: tuple[int, ...]
-    asks: tuple[Prepared, ...]
-
-    def gathered(self, states: Mapping[str, npt.NDArray[np.float32]], layers: tuple[int, ...]) -> Hidden:
-        """Their part of `states`: each request's [layers, width] by key."""
-        places = [layers.index(layer) for layer in self.layers]
-        items = tuple(ask.item for ask, _, _ in self.asks)
-        return Hidden(items, self.layers, np.stack([states[key][places] for _, _, key in self.asks]))
-
-
-def _readable(model: LanguageModel) -> Readable:
-    if not isinstance(model, Readable):
-        raise UserError(
-            f"model {model.name!r} has no hidden states to read: give local weights (smollm2, hf/..., gguf/...)"
-        )
-    return model
-
-
-def _to_read(prepared: Sequence[Prepared], layers: Layers) -> dict[StatesKey, list[Prepared]]:
-    groups: dict[StatesKey, list[Prepared]] = {}
-    for one in prepared:
-        ask, request, _ = one
-        if request.scores_choices and ask.order == 0 and ask.repeat == 0 and ask.input in layers:
-            groups.setdefault(StatesKey(ask.suite, ask.prompt, ask.input), []).append(one)
-    return groups
-
-
-def _unread(
-    model: LanguageModel, run: Path, groups: Mapping[StatesKey, Sequence[Prepared]], layers: Layers
-) -> list[_Unread]:
-    n_blocks = _readable(model).n_blocks
-    unread = []
-    for asked, group in groups.items():
-        wanted = layers[asked.input]
-        resolved = resolve_layers(range(n_blocks + 1) if wanted is None else wanted, n_blocks)
-        stored = read_hidden(run, asked)
-        if stored is None or not stored.holds([ask.item for ask, _, _ in group], resolved):
-            unread.append(_Unread(asked, resolved, tuple(group)))
-    return unread
-
-
-def _read(
-    model: Readable,
-    requests: Mapping[str, Request],
-    wanted: Collection[str],
-    layers: tuple[int, ...],
-    progress: Progress,
-    keep: Callable[[str, Outcome], None],
-) -> dict[str, npt.NDArray[np.float32]]:
-    """Ask the wanted requests and take the states [layers, width] of each, by key."""
-    reading = RequestedStates(layers)
-    keys = list(requests)
-    places = [place for place, key in enumerate(keys) if key in wanted]
-    with progress.steps("asking and reading", len(places)) as step:
-        for position, outcome in model.answer_and_read(list(requests.values()), reading, places):
-            keep(keys[position], outcome)
-            step()
-    if reading.states is None:
-        raise RuntimeError("the model answered and gave no hidden states")
-    return dict(zip(keys, reading.states, strict=True))

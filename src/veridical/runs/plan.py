@@ -5,14 +5,15 @@ A plan knows neither models nor files. Its order is that of the suite, so that t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from veridical.errors import UserError, unknown
 from veridical.items import FULL, Item, Mode, Suite, shown_fields
 from veridical.limits import limited
 from veridical.models.protocol import Query
-from veridical.prompts.template import Context, PlainText, Prompt, TextPair, rotations
+from veridical.prompts.template import Context, PlainText, Prompt, TextPair
+from veridical.runs.asks import Ask, Asks, Block
 from veridical.runs.shots import with_examples
 
 MODES: tuple[Mode, ...] = ("loglikelihood", "generate", "classify")
@@ -20,28 +21,11 @@ MODES: tuple[Mode, ...] = ("loglikelihood", "generate", "classify")
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """One question put once. `labels` are in the order in which the prompt names them.
-
-    In mode `classify` there is no prompt (its name is empty) and no order but the item's own.
-    """
-
-    suite: str
-    item: str
-    input: str
-    prompt: str
-    order: int
-    mode: Mode
-    repeat: int
-    labels: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Plan:
     """The asks over one suite; `skipped` says what was left out of it and why."""
 
     suite: Suite
-    asks: tuple[Ask, ...]
+    asks: Asks
     skipped: tuple[str, ...] = ()
 
 
@@ -124,11 +108,11 @@ def plan(suite: Suite, options: AskOptions) -> Plan:
     Raises UserError where nothing of the suite fits the request.
     """
     asked = limited(suite, options.limit, options.seed)
-    asks: list[Ask] = []
+    blocks: list[Block] = []
     skipped: list[str] = []
     for mode in options.modes:
         if mode == "classify":
-            asks.extend(_classify_asks(suite, asked.items, options))
+            blocks.extend(_classify_blocks(suite, asked.items, options))
             continue
         fitting = fitting_prompts(suite, mode)
         wanted = [p for p in suite.prompts if options.prompts is None or p.name in options.prompts]
@@ -143,22 +127,19 @@ def plan(suite: Suite, options: AskOptions) -> Plan:
             # A plain prompt names no labels, so it is the same in every order of them.
             count = 1 if prompt.plain else prompt.orders if options.orders is None else options.orders
             for name, all_orders in _ask_inputs(suite, options, restricted=prompt is bearer):
-                for item in asked.items:
-                    for order, labels in enumerate(rotations(item.labels, count if all_orders else 1)):
-                        asks.extend(
-                            Ask(suite.name, item.id, name, prompt.name, order, mode, repeat, labels)
-                            for repeat in range(options.repeats)
-                        )
+                orders = count if all_orders else 1
+                blocks.append(Block(suite.name, asked.items, name, prompt.name, mode, orders, options.repeats))
+    asks = Asks(tuple(blocks))
     if not asks:
         named = ", ".join(options.prompts) if options.prompts else "any"
         raise UserError(
             f"suite {suite.name!r} has no prompt to ask (prompt: {named}; mode: {', '.join(options.modes)}); "
             f"its prompts are {', '.join(prompt.name for prompt in suite.prompts)}"
         )
-    return Plan(suite, tuple(asks), tuple(skipped))
+    return Plan(suite, asks, tuple(skipped))
 
 
-def _classify_asks(suite: Suite, items: Iterable[Item], options: AskOptions) -> Iterator[Ask]:
+def _classify_blocks(suite: Suite, items: Sequence[Item], options: AskOptions) -> Iterator[Block]:
     """Each item once under every input that shows a text of the pair."""
     if not suite.classes:
         raise UserError(
@@ -168,9 +149,7 @@ def _classify_asks(suite: Suite, items: Iterable[Item], options: AskOptions) -> 
     for name, _ in _ask_inputs(suite, options, restricted=True):
         if name in suite.inputs and not set(suite.inputs[name]) & set(suite.pair):
             continue
-        for item in items:
-            for repeat in range(options.repeats):
-                yield Ask(suite.name, item.id, name, "", 0, "classify", repeat, item.labels)
+        yield Block(suite.name, items, name, "", "classify", 1, options.repeats)
 
 
 def query(suite: Suite, ask: Ask) -> Query:

@@ -20,10 +20,11 @@ from veridical.errors import UserError
 from veridical.files.writing import make_folder
 from veridical.items import Suite
 from veridical.models.protocol import ChoiceScore, Outcome, Request, TokenSequence
+from veridical.runs.asks import Ask
 from veridical.runs.editing import Editing, editing
 from veridical.runs.manifest import Manifest, Part, extended, read_manifest
 from veridical.runs.parts import again, checked, read_table, read_tables
-from veridical.runs.plan import Ask, Plan
+from veridical.runs.plan import Plan
 from veridical.signals import deferred
 from veridical.status import Status
 
@@ -121,22 +122,11 @@ class RunStore:
             edit.save()
             _extend_items(edit, plans)
 
-    def answered(self) -> set[str]:
-        """The keys that have a stored answer."""
-        return set(read_tables(self.path, "responses", pl.Schema({"key": pl.String()}))["key"])
-
     def add_requests(self, requests: Iterable[tuple[Ask, Request, str]]) -> None:
-        """Record which ask put which request under which key, where that is not recorded yet."""
-        recorded = set(read_asks(self.path).select("key", *ASK).iter_rows())
-        rows: list[dict[str, Any]] = []
-        with editing(self.path) as edit:
-            for ask, request, key in requests:
-                if (key, *(getattr(ask, name) for name in ASK)) not in recorded:
-                    rows.append(_request_row(ask, request, key))
-                if len(rows) == FLUSH_ANSWERS:
-                    edit.add("requests", pl.DataFrame(rows, schema=REQUESTS))
-                    rows = []
-            if rows:
+        """Record which ask put which request under which key, for asks that are not recorded under it yet."""
+        rows = [_request_row(ask, request, key) for ask, request, key in requests]
+        if rows:
+            with editing(self.path) as edit:
                 edit.add("requests", pl.DataFrame(rows, schema=REQUESTS))
 
     def add(self, key: str, outcome: Outcome) -> None:
@@ -188,7 +178,7 @@ def _extend_items(edit: Editing, plans: Sequence[Plan]) -> None:
     stored = read_suites(edit.run) if has_items(edit.run) else {}
     suites = dict(stored)
     for plan in plans:
-        asked = {ask.item for ask in plan.asks}
+        asked = plan.asks.item_ids
         earlier = stored.get(plan.suite.name)
         suites[plan.suite.name] = plan.suite.narrowed(asked | set(earlier.by_id if earlier else ()))
     if suites != stored:
@@ -273,6 +263,11 @@ def read_asks(path: Path, *, without_missing: bool = False) -> pl.DataFrame:
     """
     found = read_tables(path, "requests", ASKS, without_missing=without_missing)
     return found.unique(subset=ASK, keep="last", maintain_order=True)
+
+
+def read_keys(path: Path) -> set[str]:
+    """The keys that have a stored answer; the answers are not read."""
+    return set(read_tables(path, "responses", pl.Schema({"key": pl.String()}))["key"])
 
 
 def read_responses(path: Path) -> pl.DataFrame:

@@ -16,7 +16,7 @@ from veridical.judge.measure import Measure
 from veridical.judge.table import SuiteTable
 from veridical.models.protocol import GenerationSettings, LanguageModel
 from veridical.progress import Progress
-from veridical.runs.execute import prepare
+from veridical.runs.job import prepare
 from veridical.runs.load import NEAR_TIE
 from veridical.runs.plan import AskOptions, Plan, plan
 from veridical.runs.store import ASK
@@ -46,7 +46,7 @@ def sample() -> Plan:
 
 def answers(model: LanguageModel, asked: Plan, name: str, progress: Progress) -> pl.DataFrame:
     """What the model chooses, in the columns of `veridical.judge.frame.SCHEMA`, under the name given."""
-    prepared = prepare(model, [asked], GenerationSettings(), progress)
+    prepared = prepare(model, [asked], asked.asks, GenerationSettings())
     rows: list[dict[str, object]] = []
     with progress.steps(f"asking {name}", len(prepared)) as step:
         for position, outcome in model.answer([request for _, request, _ in prepared]):

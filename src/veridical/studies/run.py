@@ -16,9 +16,11 @@ from veridical.models import LoadOptions, LoadSettings
 from veridical.models.protocol import GenerationSettings, LanguageModel, LoadedFromFiles, LoadingNotes, Probed
 from veridical.progress import Progress, Silent
 from veridical.runs import manifest as manifests
-from veridical.runs.execute import Layers, RunTally, execute, prepare
+from veridical.runs.execute import RunTally, execute
+from veridical.runs.job import Job
 from veridical.runs.load import Run, open_run, opened, run_folders
 from veridical.runs.plan import AskOptions, Plan, check_names, plan
+from veridical.runs.states import Layers
 from veridical.runs.store import RunStore, check_items, lacking_suites, restore_items
 from veridical.studies.judged import Judgement
 from veridical.studies.loading import Loading, check_modes, free_memory, spelled
@@ -205,7 +207,7 @@ def _ask(
 ) -> int:
     """Ask one model all plans; gives the number of requests that failed."""
     with collected() as warnings:
-        prepared = prepare(model, plans, settings, progress)
+        job = Job.begin(model, plans, settings, progress)
         folder = run_folder(study, model)
         manifest = _manifest(model, plans, options, settings, base)
         if isinstance(model, Probed) and not manifests.is_run(folder):
@@ -214,7 +216,7 @@ def _ask(
         store = RunStore(folder, manifest, plans)
         if store.lost:
             progress.say(f"{folder}: {lost_text(store.lost)}")
-        tally = execute(model, store, prepared, progress, hidden_layers)
+        tally = execute(model, store, job, progress, hidden_layers)
     store.note(open_run(folder).notes(), warnings)
     progress.say(_summary(model.name, tally))
     return tally.n_failed
@@ -251,9 +253,9 @@ def _manifest(
     call = manifests.Call(
         created=created,
         suites=tuple(p.suite.name for p in plans),
-        prompts={p.suite.name: tuple(dict.fromkeys(ask.prompt for ask in p.asks)) for p in plans},
+        prompts={p.suite.name: tuple(dict.fromkeys(block.prompt for block in p.asks.blocks)) for p in plans},
         modes=options.modes,
-        inputs=tuple(dict.fromkeys((FULL, *(ask.input for p in plans for ask in p.asks)))),
+        inputs=tuple(dict.fromkeys((FULL, *(block.input for p in plans for block in p.asks.blocks)))),
         limit=options.limit,
         orders=options.orders,
         packages=manifests.package_versions(),

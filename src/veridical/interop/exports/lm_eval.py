@@ -29,7 +29,8 @@ from veridical.items import FULL, Item, Suite
 from veridical.models.protocol import Query
 from veridical.prompts.chat import Rendered, delimiter, render
 from veridical.prompts.template import Conversation, PlainText, Prompt, rotations
-from veridical.runs.plan import Ask, fitting_prompts, query
+from veridical.runs.asks import Ask
+from veridical.runs.plan import fitting_prompts, query
 
 PREFIX = "veridical"
 """The harness's own tasks have the names of benchmarks; an exported one must not replace one of them."""
