@@ -14,11 +14,9 @@ import polars as pl
 from veridical.errors import UserError
 from veridical.files.links import real_path
 from veridical.files.writing import check_path
-from veridical.items import FULL, Item, Suite
-from veridical.judge.answers import Reading, read_scores, read_text
-from veridical.judge.frame import SCHEMA
-from veridical.models.protocol import THINKING_OPEN, ChoiceScore
+from veridical.items import FULL, Suite
 from veridical.readouts.record import StoredReadout
+from veridical.runs.answered import answered_frame
 from veridical.runs.imported import imported_frame
 from veridical.runs.manifest import NAME, Manifest, SuiteEntry, is_run, read_manifest
 from veridical.runs.parts import checked, read_tables
@@ -31,7 +29,6 @@ from veridical.runs.store import (
     ASKS,
     ITEMS_NAME,
     check_items,
-    outcome,
     read_asks,
     read_heads,
     read_responses,
@@ -43,8 +40,6 @@ from veridical.status import Status
 NEAR_TIE = 1e-3
 """Two choices whose log-likelihoods are closer than this (in nats) are counted as a near tie: another batch
 size or machine may decide the other way. Our choice."""
-
-NO_ANSWER = "no answer is stored: the run was stopped early, or the model failed"
 
 
 @dataclass(frozen=True)
@@ -80,11 +75,7 @@ class Run:
         """
         if (imported := self.manifest.imported) is not None:
             return imported_frame(self.path, self.name, self.asks, imported, self.suites)
-        answers = read_responses(self.path)
-        asks = self.asks.join(answers, on="key", how="left", maintain_order="left")
-        rows = [_row(self.name, self.suites[ask["suite"]], ask) for ask in asks.iter_rows(named=True)]
-        rows.sort(key=lambda row: place(self.suites, row))
-        return pl.DataFrame(rows, schema=SCHEMA)
+        return answered_frame(self.name, self.asks, read_responses(self.path), self.suites)
 
     @cached_property
     def readouts(self) -> tuple[StoredReadout, ...]:
@@ -130,58 +121,6 @@ def place(suites: Mapping[str, Suite], row: Mapping[str, Any]) -> tuple[Any, ...
 
 def _rank(names: Sequence[str], name: str) -> int:
     return names.index(name) if name in names else -1
-
-
-def _row(model: str, suite: Suite, ask: dict[str, Any]) -> dict[str, Any]:
-    row = {
-        "model": model,
-        "answerer": "model",
-        **{name: ask[name] for name in ("suite", "input", "prompt", "mode", "order", "repeat", "item")},
-    }
-    if ask["status"] is None:
-        return {**row, "status": Status.ERROR.value, "detail": NO_ANSWER}
-    return {**row, **_answer(suite, suite.by_id[ask["item"]], ask)}
-
-
-def _answer(suite: Suite, item: Item, stored: dict[str, Any]) -> dict[str, Any]:
-    """What a stored answer says, as columns of the frame."""
-    came = outcome(stored)
-    row: dict[str, Any] = {"text": came.text, "detail": came.detail}
-    if came.status is Status.TRUNCATED or (came.status is Status.OK and stored["mode"] == "generate"):
-        reading = read_text(item.labels, came.text, came.finish, thinking_open=THINKING_OPEN in stored["notes"])
-        row["detail"] = reading.detail or came.detail
-    elif came.status is Status.OK:
-        # A class has one log-probability and no length to divide it by.
-        normalisation = "sum" if stored["mode"] == "classify" else suite.normalisation
-        try:
-            reading = read_scores(item.labels, came.scores, normalisation)
-        except ValueError as error:  # a model object gave other scores than it was asked for
-            reading = Reading(Status.ERROR)
-            row["detail"] = str(error)
-        if reading.scores:
-            row["labels"] = list(item.labels)
-            row["scores"] = [score.total for score in came.scores]
-            row |= _lengths(came.scores)
-    else:
-        reading = Reading(came.status)
-    return {
-        **row,
-        "status": reading.status.value,
-        "label": reading.label,
-        "margin": reading.margin,
-        "label_mass": reading.label_mass,
-    }
-
-
-def _lengths(scores: Sequence[ChoiceScore]) -> dict[str, Any]:
-    """What other normalisations need (`veridical.judge.frame.LENGTHS`)."""
-    alone = [score.unconditional for score in scores]
-    return {
-        "tokens": [score.n_tokens for score in scores],
-        "chars": [score.n_chars for score in scores],
-        "bytes": [score.n_bytes for score in scores],
-        "unconditional": None if None in alone else alone,
-    }
 
 
 def open_run(path: Path) -> Run:
