@@ -26,7 +26,7 @@ from veridical.report.parts import asset, environment, script, script_json, sour
 from veridical.report.presentation import presentation_of
 from veridical.report.readouts import sections as readout_sections
 from veridical.report.results import AnsweringKey, Results, contrast_name
-from veridical.report.sets import set_list
+from veridical.report.sets import MOST_CHARACTERS, set_list
 from veridical.report.shown_readout import ShownReadout
 from veridical.report.summary import summaries
 
@@ -78,7 +78,10 @@ def page(
     notices: Sequence[str] = (),
 ) -> str:
     """The page as one string."""
-    sections = [_section(index, suite, measures, frame, parameters, readouts) for index, suite in enumerate(suites)]
+    room = MOST_CHARACTERS // max(len(suites), 1)
+    sections = [
+        _section(index, suite, measures, frame, parameters, readouts, room) for index, suite in enumerate(suites)
+    ]
     drawn = any(section["charts"] for section in sections)
     models = tuple(dict.fromkeys(model for section in sections for model in section["results"].models))
     used = dict.fromkeys(measure.measure for measure in measures)
@@ -113,8 +116,12 @@ def _section(
     frame: pl.DataFrame,
     parameters: Mapping[str, int],
     readouts: Sequence[ShownReadout],
+    room: int,
 ) -> dict[str, Any]:
-    """What the template needs of one suite. Ids are numbered: a suite's name may be any text."""
+    """What the template needs of one suite, with about `room` characters of sets.
+
+    Ids are numbered: a suite's name may be any text.
+    """
     presentation = presentation_of(suite.measures)
     results = Results.of(measures, suite.name, presentation)
     named = [(results.name(AnsweringKey.of(m), model=True), m) for m in results.measures]
@@ -130,7 +137,7 @@ def _section(
         "charts": charts(presentation, results, parameters) | readout_charts,
         "figures": presentation.load_figures(),
         "readouts": read_out,
-        "sets": set_list(suite, results, frame),
+        "sets": set_list(suite, results, frame, room),
         "summaries": summaries(results),
         "tables": presentation.text_tables(results),
         "remarks": presentation.remarks(results),

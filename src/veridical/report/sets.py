@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,23 +12,27 @@ from veridical.items import Item, Suite
 from veridical.judge.frame import KEY
 from veridical.report.results import AnsweringKey, Results
 
-MOST_ITEMS = 10_000
-"""Items that the page lists: with more, it would be too large for a browser."""
+MOST_CHARACTERS = 2_000_000
+"""Of all sets on a page, about: with more it would take a browser seconds to open, and be too large to send."""
+_ITEM, _RESPONSE, _SCORE = 120, 45, 9
+"""Characters of an item without its fields, of a response without its text and scores, and of a score."""
 TEXT_LIMIT = 4_000
 """Characters of a generated text that the page keeps; the run's own files keep it whole."""
 
 
-def set_list(suite: Suite, results: Results, frame: pl.DataFrame) -> dict[str, Any]:
+def set_list(
+    suite: Suite, results: Results, frame: pl.DataFrame, most_characters: int = MOST_CHARACTERS
+) -> dict[str, Any]:
     """Sets, items and answers of one suite as the page's script reads them.
 
     `answerings` names the columns; `sets` holds `[name, [[item, role], …]]`; `items` holds fields, gold, factors
     and choices; `answers[item][answering]` is a list of responses, one for every choice order and repeat. An item
     and an answering are identified by their positions. Constant answers are left out: they do not depend on the item.
-    Sets beyond `MOST_ITEMS` items are left out too, and counted in `left_out`.
+    Sets that come after about `most_characters` are left out too, and counted in `left_out`.
     """
-    sizes = Counter(suite.places.sets)
-    listed = _first(sizes)
-    if len(listed) < len(sizes):
+    n_sets = len(set(suite.places.sets))
+    listed = _first(suite, frame.lazy().filter(suite=suite.name), most_characters)
+    if len(listed) < n_sets:
         places = zip(suite.places.sets, suite.places.items, strict=True)
         suite = suite.narrowed({item for name, item in places if name in listed})
     sets = suite.grouping().sets()
@@ -38,7 +41,7 @@ def set_list(suite: Suite, results: Results, frame: pl.DataFrame) -> dict[str, A
     positions = {item: position for position, item in enumerate(suite.columns.ids)}
     columns: dict[AnsweringKey, int] = {}
     answers: list[dict[int, list[dict[str, Any]]]] = [{} for _ in items]
-    if len(listed) < len(sizes):
+    if len(listed) < n_sets:
         wanted &= pl.col("item").is_in(list(positions))
     own = frame.filter(wanted)
     for row in own.sort("order", "repeat", maintain_order=True).iter_rows(named=True):
@@ -59,16 +62,25 @@ def set_list(suite: Suite, results: Results, frame: pl.DataFrame) -> dict[str, A
         ],
         "items": [_item(item) for item in items],
         "answers": answers,
-        "left_out": len(sizes) - len(listed),
+        "left_out": n_sets - len(listed),
     }
 
 
-def _first(sizes: Mapping[str, int]) -> set[str]:
-    """The first sets that come to no more than `MOST_ITEMS` items, one at least."""
+def _first(suite: Suite, responses: pl.LazyFrame, most_characters: int) -> set[str]:
+    """The first sets that come to about no more than that many characters, one at least."""
+    texts = [pl.col(name).fill_null("").str.len_chars() for name in ("text", "detail", "label")]
+    size = _RESPONSE + pl.sum_horizontal(texts).clip(upper_bound=TEXT_LIMIT)
+    size += _SCORE * pl.col("scores").list.len().fill_null(0)
+    sizes = dict(responses.group_by("item").agg(size=size.sum()).collect().select("item", "size").iter_rows())
+    members: dict[str, list[str]] = {}
+    for name, item in zip(suite.places.sets, suite.places.items, strict=True):
+        members.setdefault(name, []).append(item)
+    positions = {item: position for position, item in enumerate(suite.columns.ids)}
     found: set[str] = set()
-    room = MOST_ITEMS
-    for name, size in sizes.items():
-        room -= size
+    room = most_characters
+    for name, items in members.items():
+        for item in items:
+            room -= sizes.get(item, 0) + _ITEM + sum(map(len, suite.items[positions[item]].fields.values()))
         if room < 0 and found:
             break
         found.add(name)
