@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +101,9 @@ RESPONSES = pl.Schema(
     }
 )
 
+_OUTCOME_FIELDS = [field.name for field in fields(Outcome)]
+_SCORE_FIELDS = [field.name for field in fields(ChoiceScore)]
+
 ASK = ("suite", "item", "input", "prompt", "order", "mode", "repeat")
 
 
@@ -133,7 +136,7 @@ class RunStore:
         """Keep an answer; it is on disk after the next flush. An error is not an answer."""
         if outcome.status is Status.ERROR:
             raise ValueError("an error is not an answer and is not stored")
-        self._buffer.append({"key": key, **asdict(outcome), "status": outcome.status.value})
+        self._buffer.append({"key": key, **_outcome_row(outcome)})
         if len(self._buffer) >= FLUSH_ANSWERS or time.monotonic() - self._flushed >= FLUSH_SECONDS:
             self.flush()
 
@@ -152,6 +155,13 @@ class RunStore:
         """
         with editing(self.path) as edit:
             edit.change(notes=dict(notes), model=edit.manifest.model.heard(warnings))
+
+
+def _outcome_row(outcome: Outcome) -> dict[str, Any]:
+    # Not `asdict`: it copies what it finds, which takes as long as the rest of storing.
+    row = {name: getattr(outcome, name) for name in _OUTCOME_FIELDS}
+    scores = [{name: getattr(score, name) for name in _SCORE_FIELDS} for score in outcome.scores]
+    return {**row, "status": outcome.status.value, "scores": scores}
 
 
 def _sequence_rows(sequences: Iterable[TokenSequence]) -> list[dict[str, Any]]:
