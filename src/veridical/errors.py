@@ -51,10 +51,13 @@ class UserError(Exception):
 
     Of a message of more than `LONGEST` characters beginning and end are kept.
 
-    The command line prints it and exits with status 2; a library caller may catch it.
+    The command line prints it and exits with status 2; a library caller may catch it. `where` stands before the
+    message, and `reason` is the message without it, for what names the file itself.
     """
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, reason: str, *, where: object = "") -> None:
+        self.where, self.reason = str(where), reason
+        message = f"{where}: {reason}" if where else reason
         # A message may quote a whole file: what is far beyond its length is cut before anything is done to it.
         short = excerpt(message, 4 * LONGEST)
         super().__init__(excerpt(printable(" ".join(short.split())), LONGEST))

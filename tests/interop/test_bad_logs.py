@@ -208,7 +208,7 @@ def test_an_archive_without_its_header_is_read_from_the_journal(tmp_path):
         ({"../../header.json": b"{}"}, "leads out of it"),
         ({"/etc/header.json": b"{}"}, "leads out of it"),
         ({"samples/1_epoch_1.json": b"{}"}, "no header.json"),
-        ({"header.json": b"{"}, "is not valid JSON"),
+        ({"header.json": b"{"}, "not valid JSON"),
         ({"header.json": b"[]"}, "not a JSON object"),
     ],
 )
@@ -346,7 +346,7 @@ def test_a_results_file_that_is_cut_off_does_not_keep_its_samples_out(tmp_path):
     tasks = [origin.tasks[0] for _, _, origin in import_logs("lm-eval", tmp_path / "logs", tmp_path / "study").imported]
     assert sorted(task.records for task in tasks) == [3, 6]
     (broken,) = [task for task in tasks if task.records == 6]
-    assert any(results.name in lack and "is not valid JSON" in lack for lack in broken.lacks)
+    assert any(results.name in lack and "not valid JSON" in lack for lack in broken.lacks)
     assert [one.reported for one in broken.metrics] == [None]
 
 
@@ -419,9 +419,9 @@ def test_samples_that_are_not_objects_are_counted(tmp_path):
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (b"", "is empty"),
-        (b"PK\x03\x04\x14\x00", "is cut off; copy it again"),
-        (b'{"id": 1}\n{"id": 2}\n', "as JSON Lines do"),
+        (b"", "empty; was it copied whole"),
+        (b"PK\x03\x04\x14\x00", "cut off; copy it again"),
+        (b'{"id": 1}\n{"id": 2}\n', "as in JSON Lines"),
         (b'{"version": 2, "eval": {', "is the file cut off?"),
     ],
 )
@@ -465,8 +465,7 @@ def test_files_next_to_a_helm_state_that_are_cut_off_are_reported_and_done_witho
     (task,) = origin.tasks
     assert (model, task.records, dict(task.skipped)) == ("org/m", 2, {NO_INSTANCE: 2})
     assert [
-        sum(f"{name} is not valid JSON" in lack for lack in task.lacks)
-        for name in ("/stats.json", "instance_stats.json")
+        sum(f"{name}: not valid JSON" in lack for lack in task.lacks) for name in ("/stats.json", "instance_stats.json")
     ] == [1, 1]
     (accuracy,) = [m for m in done.study.records if m.measure == "accuracy" and m.answerer == "model"]
     assert accuracy.value == 0.5

@@ -30,7 +30,7 @@ def test_logs_of_inspect_that_cannot_be_judged_are_named_as_files_and_not_as_a_t
     empty = log(tmp_path / "logs" / "b.json", [])
     done = import_logs("inspect", tmp_path / "logs", tmp_path / "run")
     ((_, _, origin),) = done.imported
-    assert [(one.what, one.reason.split(" (")[0]) for one in origin.left_out] == [(str(empty), "it has no samples")]
+    assert [(one.what, one.reason.split(" (")[0]) for one in origin.left_out] == [(str(empty), "no samples")]
     assert not any("left out" in lack for task in origin.tasks for lack in task.lacks)
 
 

@@ -112,7 +112,7 @@ def test_lighteval_inspect_and_every_eval_ever_are_read(tmp_path) -> None:
     }
     damaged, other = sorted(found.skipped, reverse=True)
     assert other == "a JSON file that holds no results"
-    assert damaged.startswith(f"file that cannot be read: {tmp_path / 'broken.json'} is not valid JSON (line 1: ")
+    assert damaged.startswith(f"file that cannot be read: {tmp_path / 'broken.json'}: not valid JSON (line 1: ")
     assert set(found.skipped.values()) == {1}
 
 
@@ -120,7 +120,7 @@ def test_lighteval_inspect_and_every_eval_ever_are_read(tmp_path) -> None:
 def test_damaged_results_alone_are_named_with_the_reason(tmp_path, n) -> None:
     for name in "ab"[:n]:
         (tmp_path / f"{name}.json").write_text('{"results": {"t": {"acc,none": 0.5')
-    named = r"no results can be read here: file that cannot be read: .*a\.json is not valid"
+    named = r"no results can be read here: file that cannot be read: .*a\.json: not valid"
     with pytest.raises(UserError, match=named) as e:
         read_scores(tmp_path)
     assert ("(and 1 more)" in str(e.value)) == (n == 2)

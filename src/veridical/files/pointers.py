@@ -16,8 +16,8 @@ def check_pointer(path: Path, beginning: bytes) -> None:
     """Raise UserError where a file that begins with these bytes holds no data, only a pointer to them."""
     if beginning.lstrip(b"\xef\xbb\xbf").startswith(_LFS):
         raise UserError(
-            f"{path}: a Git LFS pointer, not the data themselves; "
-            f"run 'git lfs pull' in {path.parent}, or download the file"
+            f"a Git LFS pointer, not the data themselves; run 'git lfs pull' in {path.parent}, or download the file",
+            where=path,
         )
     if _ANNEX in beginning[:LONGEST].split(b"\n", 1)[0].replace(b"\\", b"/") and len(beginning) <= LONGEST:
         raise _annexed(path)
@@ -49,5 +49,5 @@ def check_link(path: Path) -> None:
 
 def _annexed(path: Path) -> UserError:
     return UserError(
-        f"{path}: a git-annex pointer, not the data themselves; run 'git annex get {path.name}' in {path.parent}"
+        f"a git-annex pointer, not the data themselves; run 'git annex get {path.name}' in {path.parent}", where=path
     )

@@ -23,7 +23,7 @@ def unreadable(path: Path, error: OSError | ValueError) -> UserError:
     if isinstance(error, FileNotFoundError):
         return UserError(f"{excerpt(path)}: no such file; check the path")
     if isinstance(error, IsADirectoryError):
-        return UserError(f"{excerpt(path)}: a folder, not a file; give a file in it")
+        return UserError("a folder, not a file; give a file in it", where=excerpt(path))
     return UserError(f"{excerpt(path)}: cannot be read: {getattr(error, 'strerror', None) or error}")
 
 
@@ -37,12 +37,13 @@ def check_source(path: Path) -> None:
     except (OSError, ValueError) as error:
         raise unreadable(path, error) from error
     if stat.S_ISDIR(found.st_mode):
-        raise UserError(f"{excerpt(path)}: a folder, not a file; give a file in it")
+        raise UserError("a folder, not a file; give a file in it", where=excerpt(path))
     if not stat.S_ISREG(found.st_mode):
         kind = KINDS.get(stat.S_IFMT(found.st_mode), "no regular file")
-        raise UserError(f"{excerpt(path)}: {kind}, not a file; save what it gives to a file, and name that")
+        raise UserError(f"{kind}, not a file; save what it gives to a file, and name that", where=excerpt(path))
     if found.st_size > LARGEST:
         size = f"{found.st_size / (1 << 30):,.1f} GiB"
         raise UserError(
-            f"{excerpt(path)}: {size}, and files up to {LARGEST >> 30} GiB are read; divide it, or take a part of it"
+            f"{size}, and files up to {LARGEST >> 30} GiB are read; divide it, or take a part of it",
+            where=excerpt(path),
         )

@@ -26,9 +26,9 @@ def parse_template_arguments(pairs: Iterable[str], header: str | None = None) ->
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name.strip().isidentifier():
-            raise UserError(f"--template-arg {pair!r}: give NAME=VALUE, as in enable_thinking=false")
+            raise UserError("give NAME=VALUE, as in enable_thinking=false", where=f"--template-arg {pair!r}")
         if name.strip() in _RESERVED:
-            raise UserError(f"--template-arg {pair!r}: {name.strip()!r} is not the user's to set")
+            raise UserError(f"{name.strip()!r} is not the user's to set", where=f"--template-arg {pair!r}")
         try:
             arguments[name.strip()] = json.loads(value)
         except ValueError:

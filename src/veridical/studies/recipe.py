@@ -87,7 +87,7 @@ class Model(Part):
         try:
             self.arguments()
         except UserError as error:
-            raise ValueError(str(error).removeprefix("--template-arg ")) from error
+            raise ValueError(error.reason) from error
         return self
 
     def arguments(self) -> dict[str, Any]:

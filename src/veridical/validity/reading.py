@@ -68,12 +68,7 @@ def read_raw(path: Path) -> Raw:
 
 
 def _open(path: Path) -> Table:
-    try:
-        return open_table(path)
-    except UserError as error:
-        # The reader's own advice names an option of another command.
-        message = str(error).replace("name the file's encoding with --encoding", "save it as UTF-8")
-        raise UserError(message) from error
+    return open_table(path, advice="save it as UTF-8")
 
 
 def _separated(path: Path) -> Raw:

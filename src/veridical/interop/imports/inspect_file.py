@@ -58,7 +58,7 @@ class Log:
 def read_log(path: Path) -> Log:
     """The log in a file. Raises UserError where it is not one, or where its archive is not safe to read."""
     if not path.exists():
-        raise UserError(f"{path}: no such file or folder")
+        raise UserError("no such file or folder", where=path)
     check_source(path)
     check_pointer_file(path)
     zipped = zipfile.is_zipfile(path)
@@ -91,7 +91,7 @@ def _of_samples(path: Path, header: Mapping[str, Any], held_samples: Sequence[An
 def _object(path: Path) -> Log:
     document = read_document(path)
     if not isinstance(document.get("eval"), dict):
-        raise UserError(f"{path} is not a log of Inspect's: it has no 'eval'")
+        raise UserError("not a log of Inspect's: it has no 'eval'", where=path)
     held_samples = listed(document.pop("samples", None))
     notes: list[str] = []
     if not any(isinstance(sample, dict) for sample in held_samples):
@@ -122,9 +122,9 @@ def _archive(path: Path) -> Log:
             elif "_journal/start.json" in names:
                 header = {**_member(path, archive, "_journal/start.json"), "status": "started"}
             else:
-                raise UserError(f"{path} is not a log of Inspect's: the archive has no header.json")
+                raise UserError("not a log of Inspect's: the archive has no header.json", where=path)
     except (zipfile.BadZipFile, OSError) as error:
-        raise UserError(f"{path} cannot be read as an archive: {error}; was it copied whole?") from error
+        raise UserError(f"cannot be read as an archive: {error}; was it copied whole?", where=path) from error
     samples = sorted(name for name in names if name.startswith("samples/") and name.endswith(".json"))
     ledger = Ledger()
     return Log(path, header, len(samples), lambda: _members(path, samples, ledger), ledger=ledger)
@@ -140,7 +140,7 @@ def _members(path: Path, names: list[str], ledger: Ledger) -> Iterator[InspectSa
             except UnsupportedError:
                 raise
             except UserError as error:
-                ledger.leave_unreadable(DAMAGED, fault=str(error).removeprefix(f"{path}: ").removeprefix(f"{path}, "))
+                ledger.leave_unreadable(DAMAGED, fault=error.reason)
                 continue
             yield sample
 
@@ -150,13 +150,16 @@ def _member(path: Path, archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
         data = archive.read(name)
     except NotImplementedError as error:
         raise UnsupportedError(
-            f"{path}: {name} is compressed in a way that Python cannot read: install inspect_ai"
+            f"{name} is compressed in a way that Python cannot read: install inspect_ai", where=path
         ) from error
     except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, OSError, ValueError) as error:
-        raise UserError(f"{path}: {name} is damaged ({error})") from error
-    document = parse_document(data, f"{path}, {name}")
+        raise UserError(f"{name} is damaged ({error})", where=path) from error
+    try:
+        document = parse_document(data, name)
+    except UserError as error:
+        raise UserError(str(error), where=path) from error
     if not isinstance(document, dict):
-        raise UserError(f"{path}: {name} is not a JSON object")
+        raise UserError(f"{name} is not a JSON object", where=path)
     return document
 
 
@@ -165,13 +168,13 @@ def _check(path: Path, members: list[zipfile.ZipInfo]) -> None:
     for member in members:
         parts = Path(member.filename.replace("\\", "/")).parts
         if ".." in parts or member.filename.startswith(("/", "\\")) or ":" in parts[0:1]:
-            raise UserError(f"{path}: the archive has a member {member.filename!r} that leads out of it; not read")
+            raise UserError(f"the archive has a member {member.filename!r} that leads out of it; not read", where=path)
         if member.file_size > LARGEST:
-            raise UserError(f"{path}: {member.filename} would be {member.file_size >> 20:,} MB; not read")
+            raise UserError(f"{member.filename} would be {member.file_size >> 20:,} MB; not read", where=path)
         if member.file_size > max(member.compress_size, 1) * MOST_EXPANSION and member.file_size > 1 << 20:
             raise UserError(
-                f"{path}: {member.filename} would swell from {member.compress_size:,} to {member.file_size:,} bytes; "
-                "not read"
+                f"{member.filename} would swell from {member.compress_size:,} to {member.file_size:,} bytes; not read",
+                where=path,
             )
     if (total := sum(member.file_size for member in members)) > MOST_BYTES:
-        raise UserError(f"{path} would be {total >> 30:,} GB when read; not read")
+        raise UserError(f"{total >> 30:,} GB when read; not read", where=path)

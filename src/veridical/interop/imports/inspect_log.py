@@ -51,8 +51,7 @@ def read_inspect(path: Path) -> list[LoggedModel]:
             else UserError(f"{path}: no log of Inspect's is here (.eval or .json){not_read(odd)}")
         )
     for file, why in refused:
-        reason = str(why).replace(str(file), "it", 1).removeprefix("it: ")
-        found[0].left_out.append(LeftOut(what=str(file), reason=reason))
+        found[0].left_out.append(LeftOut(what=str(file), reason=why.reason))
     found[0].left_out += odd
     return found
 
@@ -81,16 +80,17 @@ def _model(log: Log) -> LoggedModel:
 def _task(log: Log, spec: Mapping[str, Any]) -> LoggedTask:
     if not log.n_samples:
         raise UserError(
-            f"{log.path} has no samples (its status is {log.status!r}): nothing can be judged; "
-            "run the evaluation with its samples logged"
+            f"no samples (its status is {log.status!r}), so that nothing can be judged; "
+            "run the evaluation with its samples logged",
+            where=log.path,
         )
     model = next((sample for sample in log.samples() if scores_of(sample) and not sample.get("error")), None)
     model = model or next((sample for sample in log.samples() if scores_of(sample)), None)
     if model is None:
         if lost := reasons(log.ledger.left_out):
-            raise UserError(f"{log.path}: no sample with a score can be read ({lost}); was it copied whole?")
+            raise UserError(f"no sample with a score can be read ({lost}); was it copied whole?", where=log.path)
         raise UserError(
-            f"{log.path}: no sample has a score, so that nothing can be judged; 'inspect score' gives them one"
+            "no sample has a score, so that nothing can be judged; 'inspect score' gives them one", where=log.path
         )
     scored = Scorers.of(model, _reported(log), with_targets=any(map(has_target, log.samples())))
     task = LoggedTask(

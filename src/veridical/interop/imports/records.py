@@ -215,10 +215,10 @@ def read_document(path: Path) -> Record:
     with _opened(path) as file:
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
-        raise UserError(f"{path} has more than {LARGEST >> 20} MB in one JSON object: too large to be read whole")
+        raise UserError(f"more than {LARGEST >> 20} MB in one JSON object: too large to be read whole", where=path)
     document = parse_document(data, str(path))
     if not isinstance(document, dict):
-        raise UserError(f"{path}: a JSON list or value where an object is expected")
+        raise UserError("a JSON list or value where an object is expected", where=path)
     return document
 
 
@@ -232,22 +232,22 @@ def parse_document(data: bytes, named: str) -> Any:
     try:
         return whole_characters(json.loads(text.removeprefix("\ufeff")))
     except RecursionError as error:
-        raise UserError(f"{named}: nested too deeply") from error
+        raise UserError("nested too deeply", where=named) from error
     except ValueError as error:
-        raise UserError(f"{named} {_why_no_json(data, error)}") from error
+        raise UserError(_why_no_json(data, error), where=named) from error
 
 
 def _why_no_json(data: bytes, error: ValueError) -> str:
     if not data.strip():
-        return "is empty; was it copied whole?"
+        return "empty; was it copied whole?"
     if data.startswith(b"PK"):
-        return "is an archive without its end: it is cut off; copy it again"
+        return "an archive without its end, cut off; copy it again"
     if not isinstance(error, json.JSONDecodeError):
-        return f"is not valid JSON ({error})"
+        return f"not valid JSON ({error})"
     if error.msg == "Extra data":
-        return f"holds more than one JSON value (line {error.lineno}), as JSON Lines do, where one is expected"
+        return f"more than one JSON value (line {error.lineno}), as in JSON Lines, where one is expected"
     cut = "" if error.pos == 0 else "; is the file cut off?"
-    return f"is not valid JSON (line {error.lineno}: {error.msg}){cut}"
+    return f"not valid JSON (line {error.lineno}: {error.msg}){cut}"
 
 
 def source_of(path: Path) -> SourceFile:
