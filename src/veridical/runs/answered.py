@@ -21,6 +21,9 @@ from veridical.status import Status
 NO_ANSWER = "no answer is stored: the run was stopped early, or the model failed"
 NO_UNCONDITIONAL = "normalisation 'unconditional' needs the unconditional scores: none were asked for"
 
+SLICE = 100_000
+"""Rows that are read together: what is computed on the way takes several times the memory of what is kept."""
+
 _RANKS = ("_prompt", "_mode", "_input")
 _LENGTHS = {"tokens": "n_tokens", "chars": "n_chars", "bytes": "n_bytes", "unconditional": "unconditional"}
 
@@ -31,7 +34,7 @@ def answered_frame(name: str, asks: pl.DataFrame, responses: pl.DataFrame, suite
     `asks` and `responses` are those of `veridical.runs.store`. The order of rows does not depend on the calls that
     asked them: prompts, modes and inputs as the suite lists them, items by their ids.
     """
-    joined = asks.drop("joined", "labels").join(responses, on="key", how="left", maintain_order="left")
+    joined = asks.drop("joined", "labels").join(responses, on="key", how="left", maintain_order="left").drop("key")
     asked = [suites[suite] for suite in sorted(set(asks["suite"]))]
     parts = (_of_suite(name, suite, joined.filter(suite=suite.name)) for suite in asked)
     return pl.concat([pl.DataFrame(schema=SCHEMA), *parts])
@@ -56,8 +59,9 @@ def _of_suite(name: str, suite: Suite, rows: pl.DataFrame) -> pl.DataFrame:
         )
         .sort(*_RANKS, "item", "order", "repeat")
     )
-    with_scores = _scored(rows.lazy(), suite.normalisation).collect()
-    return _read_texts(with_scores).select(pl.col(column).cast(kind) for column, kind in SCHEMA.items())
+    parts = (_scored(part.lazy(), suite.normalisation).collect() for part in rows.iter_slices(SLICE))
+    columns = [pl.col(column).cast(kind) for column, kind in SCHEMA.items()]
+    return pl.concat([_read_texts(part).select(columns) for part in parts])
 
 
 def _rank(column: str, names: Sequence[str]) -> pl.Expr:

@@ -217,7 +217,10 @@ def _ask(
         if store.lost:
             progress.say(f"{folder}: {lost_text(store.lost)}")
         tally = execute(model, store, job, progress, hidden_layers)
-    store.note(open_run(folder).notes(), warnings)
+    stored = open_run(folder)
+    # A large run whose answers are all stored already is not read for counts that are in its manifest.
+    changed = tally.n_answered or tally.n_failed or stored.manifest.notes.get("asks") != stored.asks.height
+    store.note(stored.notes() if changed else stored.manifest.notes, warnings)
     progress.say(_summary(model.name, tally))
     return tally.n_failed
 
