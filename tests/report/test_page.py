@@ -164,22 +164,22 @@ def test_long_text_is_shortened_and_says_so(study: Study) -> None:
 def test_report_is_written_whole_and_replaces_an_older_one(study: Study, tmp_path: Path) -> None:
     path = tmp_path / "new" / "report.html"
     for _ in range(2):
-        assert write_report(path, [study.suite], study.measures, study.frame, MANIFEST, SIZES) == path
+        assert write_report(path, page([study.suite], study.measures, study.frame, MANIFEST, SIZES)) == path
         assert path.read_text("utf-8").rstrip().endswith("</html>")
         assert [p.name for p in path.parent.iterdir()] == ["report.html"]
 
 
-def test_path_that_cannot_be_written_is_the_users_error(study: Study, tmp_path: Path) -> None:
+def test_path_that_cannot_be_written_is_the_users_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(UserError, match="cannot write"):
-        write_report(tmp_path / "file" / "report.html", [study.suite], study.measures, study.frame, {}, {})
+        write_report(tmp_path / "file" / "report.html", "text")
     (tmp_path / "folder").mkdir()
     with pytest.raises(UserError, match="cannot write"):
-        write_report(tmp_path / "folder", [study.suite], study.measures, study.frame, {}, {})
+        write_report(tmp_path / "folder", "text")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "folder"]
 
 
 def test_text_that_is_not_unicode_is_still_written(study: Study, tmp_path: Path) -> None:
     first = study.frame.head(1)
-    path = write_report(tmp_path / "r.html", [study.suite], study.measures, first, {"note": "\ud800"}, {})
+    path = write_report(tmp_path / "r.html", page([study.suite], study.measures, first, {"note": "\ud800"}, {}))
     assert path.stat().st_size > 1000

@@ -139,7 +139,7 @@ READING_FAULTS = {
         KITE.replace('telic = "a kite"\n', "", 1),
         "entry 'sew-kite' (number 1), field 'telic': it is missing",
     ),
-    "misspelt field": (KITE.replace("interruption", "interuption"), "field 'interruption': it is missing"),
+    "misspelt field": (KITE.replace("interruption", "interuption"), "field 'interuption': unknown field"),
     "extra field": (KITE + 'colour = "red"\n', "entry 'sew-kite' (number 1), field 'colour': unknown field"),
     "unknown reason": (KITE.replace('"died"', '"paused"'), "field 'rules_out': 'paused' is not one of"),
     "unknown class": (KITE.replace('"Creation"', '"Activity"'), "field 'verb_class': 'Activity' is not one of"),

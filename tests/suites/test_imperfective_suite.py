@@ -236,7 +236,7 @@ def telic(verb: str = "ossify", object: str = "a bone", frame: str = "beam", ins
         (telic(object="bones"), ("ossify", "determiner")),
         (telic(frame="no_such_frame"), ("ossify", "frame", "no_such_frame")),
         (telic("build"), ("two entries", "build")),
-        (telic().replace("pronoun", "pronuon"), ("ossify", "pronoun")),
+        (telic().replace("pronoun", "pronuon"), ("ossify", "pronuon", "unknown field")),
         (telic().replace('"Change_of_State"', '"Change"'), ("ossify", "class")),
         ('[[frame]]\nid = "x"\ntext = "when {they} left"\nrules_out = "y"\n', ("[[frame]]", "(x)", "text", "slot")),
         ('[[frame]]\nid = "beam"\ntext = "when it ended"\nrules_out = "y"\n', ("twice", "beam")),

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from veridical.cli.options import Json
+from veridical.cli.options import Json, Runs
 
 
 def command(
-    run: Annotated[list[Path], typer.Argument(metavar="RUN", help="Run folders, or studies.")],
+    run: Runs,
     sets: Annotated[
         str | None,
         typer.Option(

@@ -34,4 +34,8 @@ GenerationHeader = Annotated[
     ),
 ]
 DrawSeed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of every draw.")]
+Runs = Annotated[list[Path], typer.Argument(metavar="RUN", help="Run folders, or studies.")]
+DataFile = Annotated[
+    Path | None, typer.Option("--data", metavar="FILE", help="Your copy of the suite's published data.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else, to standard output.")]

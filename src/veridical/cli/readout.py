@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from veridical.cli.loading_options import with_load_settings
-from veridical.cli.options import DrawSeed, Json, Models, OutStudy
+from veridical.cli.options import DataFile, DrawSeed, Json, Models, OutStudy
 from veridical.models import LoadSettings
 
 
@@ -34,9 +33,7 @@ def command(
     control_draws: Annotated[
         int, typer.Option("--control-draws", metavar="N", min=1, help="Labellings of the control task.")
     ] = 100,
-    data: Annotated[
-        Path | None, typer.Option("--data", metavar="FILE", help="Your copy of the suite's published data.")
-    ] = None,
+    data: DataFile = None,
     fit_on: Annotated[
         str | None,
         typer.Option("--fit-on", metavar="SUITE", help="A suite file or name to fit on: a development set."),

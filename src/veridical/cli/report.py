@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
+from veridical.cli.options import Runs
+
 
 def command(
-    run: Annotated[list[Path], typer.Argument(metavar="RUN", help="Run folders, or studies.")],
+    run: Runs,
     out: Annotated[
         Path | None,
         typer.Option(

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from veridical.cli.loading_options import with_load_settings
-from veridical.cli.options import MODEL, Json, OutStudy
+from veridical.cli.options import MODEL, DataFile, Json, OutStudy
 from veridical.models import LoadSettings
 
 
@@ -27,9 +27,7 @@ def command(
         list[str] | None,
         typer.Option("--mode", metavar="MODE", help="loglikelihood (the default), generate or classify; repeatable."),
     ] = None,
-    data: Annotated[
-        Path | None, typer.Option("--data", metavar="FILE", help="Your copy of the suite's published data.")
-    ] = None,
+    data: DataFile = None,
     data_dir: Annotated[
         Path | None,
         typer.Option("--data-dir", metavar="DIR", help="A folder of published files; each benchmark finds its own."),

@@ -83,8 +83,8 @@ def load_checkpoint(
         raise UserError(_why_not_loaded(source, error)) from error
     if device_map is None:
         checkpoint.model.to(place)  # type: ignore[arg-type]  # transformers' wrapper hides the signature
-    heard = tuple(dict.fromkeys((*checkpoint.loading.warnings, *warnings)))
-    return replace(checkpoint, loading=replace(checkpoint.loading, warnings=heard))
+    all_warnings = tuple(dict.fromkeys((*checkpoint.loading.warnings, *warnings)))
+    return replace(checkpoint, loading=replace(checkpoint.loading, warnings=all_warnings))
 
 
 def tokenizer_state(tokenizer: Any) -> object:

@@ -69,7 +69,7 @@ class SequenceClassifier:
         Raises UserError where model and tokenizer, or the names of the classes and the classes, do not fit each other.
         """
         check_ids(name, model, tokenizer)
-        self._name = name
+        self.name = name
         self.loading = loading
         self.model = model.eval()  # type: ignore[no-untyped-call]
         self.tokenizer = tokenizer
@@ -82,7 +82,7 @@ class SequenceClassifier:
         n_classes = self._check_classes()
         self._check_names()
         self.loading = replace(loading, remarks=(*loading.remarks, *self._unnamed(n_classes)))
-        self._fingerprint = Fingerprint(
+        self.fingerprint = Fingerprint(
             {
                 "weights": weights,
                 "dtype": str(model.dtype).removeprefix("torch."),
@@ -96,16 +96,6 @@ class SequenceClassifier:
         )
 
     @property
-    def name(self) -> str:
-        """The model as the user spelt it."""
-        return self._name
-
-    @property
-    def fingerprint(self) -> Fingerprint:
-        """What the model's answers depend on: weights, tokenizer, precision, engine."""
-        return self._fingerprint
-
-    @property
     def n_parameters(self) -> int | None:
         """Number of parameters, None where it is not known."""
         return int(self.model.num_parameters())
@@ -114,7 +104,7 @@ class SequenceClassifier:
         """Raises UserError for a query that is not a pair of texts, and where a choice has not exactly one class."""
         pair = query.contexts[0]
         if not isinstance(pair, TextPair) or not query.classes:
-            raise UserError(f"model {self._name!r} is a sequence classifier: ask it with --mode classify")
+            raise UserError(f"model {self.name!r} is a sequence classifier: ask it with --mode classify")
         tokens, segments = self._encoded(pair)
         return Request(
             tuple(TokenSequence(tokens, (number,), segments=segments) for number in self._numbers(query.classes))
@@ -162,7 +152,7 @@ class SequenceClassifier:
             first = numbers.setdefault(label.casefold(), number)
             if first != number:
                 raise UserError(
-                    f"model {self._name!r}: the id2label of its config.json gives classes {first} and {number} one "
+                    f"model {self.name!r}: the id2label of its config.json gives classes {first} and {number} one "
                     f"name, {label}; which of them is meant is not known: correct the wrong one"
                 )
         for label, given in (self.model.config.label2id or {}).items():
@@ -175,7 +165,7 @@ class SequenceClassifier:
                 continue
             there = known if other == number else f"{name} for class {other}"
             raise UserError(
-                f"model {self._name!r}: its config.json contradicts itself: label2id has {name} for class {number}, "
+                f"model {self.name!r}: its config.json contradicts itself: label2id has {name} for class {number}, "
                 f"and id2label has {there}; which of them matches the weights is not known: correct the wrong one"
             )
 
@@ -206,7 +196,7 @@ class SequenceClassifier:
         self.n_tokens_run = 0
         if beyond := [number for number in self.class_names if not 0 <= number < len(scores)]:
             raise UserError(
-                f"model {self._name!r}: the id2label of its config.json names class {max(beyond)} "
+                f"model {self.name!r}: the id2label of its config.json names class {max(beyond)} "
                 f"({self.class_names[max(beyond)]}), but the model has {len(scores)} classes, counted from 0"
             )
         return len(scores)
@@ -226,7 +216,7 @@ class SequenceClassifier:
         holds = ", ".join(f"{number}: {label}" for number, label in sorted(self.class_names.items()))
         needs = "; ".join(" or ".join(names) for names in classes)
         return (
-            f"model {self._name!r} has {'no class' if not n_found else f'{n_found} classes'} named "
+            f"model {self.name!r} has {'no class' if not n_found else f'{n_found} classes'} named "
             f"{' or '.join(names)}: the id2label of its config.json holds {holds}; one class is needed for each of: "
             f"{needs}"
         )

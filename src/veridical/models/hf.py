@@ -63,7 +63,7 @@ class HuggingFaceModel:
 
         Raises UserError where model and tokenizer do not fit each other, or a decoder has no token to begin with.
         """
-        self._name = name
+        self.name = name
         self.loading = loading
         self._template_args = dict(template_args or {})
         self._two_sided = bool(model.config.is_encoder_decoder)
@@ -76,7 +76,7 @@ class HuggingFaceModel:
         stop = stop_tokens(model, tokenizer, self._template_args) - self._channels.message_ends
         self.engine = Engine(model, stop=stop, batch_tokens=batch_tokens)
         self.longest = longest_sequence(model, tokenizer)
-        self._fingerprint = Fingerprint(
+        self.fingerprint = Fingerprint(
             {
                 "weights": weights,
                 "dtype": str(model.dtype).removeprefix("torch."),
@@ -90,16 +90,6 @@ class HuggingFaceModel:
                 "engine": self.engine.name,
             }
         )
-
-    @property
-    def name(self) -> str:
-        """The model as the user spelt it."""
-        return self._name
-
-    @property
-    def fingerprint(self) -> Fingerprint:
-        """What the model's answers depend on: weights, tokenizer, template, precision, engine."""
-        return self._fingerprint
 
     @property
     def template_args(self) -> Mapping[str, object]:

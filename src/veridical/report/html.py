@@ -77,7 +77,7 @@ def page(
     readouts: Sequence[ShownReadout] = (),
     notices: Sequence[str] = (),
 ) -> str:
-    """The page as one string."""
+    """The page as one string. `parameters` is the number of parameters by model, where known; `notices` lead it."""
     room = MOST_CHARACTERS // max(len(suites), 1)
     sections = [
         _section(index, suite, measures, frame, parameters, readouts, room) for index, suite in enumerate(suites)
@@ -185,23 +185,8 @@ def flattened(value: object, path: str = "") -> Iterable[tuple[str, str]]:
         yield path, str(value)
 
 
-def write_report(
-    path: Path,
-    suites: Sequence[Suite],
-    measures: Sequence[Measure],
-    frame: pl.DataFrame,
-    manifest: Mapping[str, Any],
-    parameters: Mapping[str, int],
-    verdicts: Sequence[str] = (),
-    readouts: Sequence[ShownReadout] = (),
-    notices: Sequence[str] = (),
-) -> Path:
-    """Write the page to `path`, whole or not at all, and return the path.
-
-    `parameters` is the number of parameters by model, where known; `notices` lead the page. Raises UserError where it
-    cannot be written.
-    """
-    text = page(suites, measures, frame, manifest, parameters, verdicts, readouts, notices)
+def write_report(path: Path, text: str) -> Path:
+    """Write a page to `path`, whole or not at all, and return the path. Raises UserError where it cannot be written."""
     make_folder(path.parent)
     replace(path, text.encode("utf-8", errors="replace"))
     return path

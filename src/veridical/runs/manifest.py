@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError
 
 from veridical.errors import UserError
 from veridical.files import checksum
-from veridical.files.decoding import in_words
+from veridical.files.decoding import in_words, leading_fault
 from veridical.files.json_text import schema_fault
 from veridical.files.writing import json_bytes, replace
 from veridical.items import Frozen
@@ -47,7 +47,7 @@ class ModelEntry(Frozen):
     warnings: tuple[str, ...] = ()
     base: str = ""
 
-    def heard(self, warnings: Iterable[str]) -> ModelEntry:
+    def with_warnings(self, warnings: Iterable[str]) -> ModelEntry:
         """The entry with further warnings, each once."""
         return self.model_copy(update={"warnings": tuple(dict.fromkeys((*self.warnings, *warnings)))})
 
@@ -164,7 +164,7 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         return Manifest.model_validate(document)
     except ValidationError as error:
-        first = error.errors()[0]
+        first = leading_fault(error)
         field = ".".join(str(part) for part in first["loc"])
         raise UserError(f"{path}: field {field!r}: {in_words(first)}; {_RESTORE}") from error
 
@@ -224,7 +224,7 @@ def extended(folder: Path, stored: Manifest, wanted: Manifest) -> Manifest:
     suites = {entry.name: entry for entry in (*stored.suites, *wanted.suites)}
     described = [call.model_dump(exclude={"created"}) for call in stored.calls]
     new_calls = tuple(c for c in wanted.calls if c.model_dump(exclude={"created"}) not in described)
-    model = stored.model.heard(wanted.model.warnings)
+    model = stored.model.with_warnings(wanted.model.warnings)
     model = model.model_copy(update={"base": wanted.model.base or model.base})
     parts: dict[str, object] = {"suites": tuple(suites.values()), "settings": settings}
     parts |= {"calls": (*stored.calls, *new_calls), "model": model}

@@ -154,7 +154,7 @@ class RunStore:
         What libraries warned of is added to the warnings that are there.
         """
         with editing(self.path) as edit:
-            edit.change(notes=dict(notes), model=edit.manifest.model.heard(warnings))
+            edit.change(notes=dict(notes), model=edit.manifest.model.with_warnings(warnings))
 
 
 def _outcome_row(outcome: Outcome) -> dict[str, Any]:

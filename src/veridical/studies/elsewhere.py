@@ -18,7 +18,7 @@ from veridical.judge.frame import frame_of
 from veridical.judge.measure import Measure
 from veridical.judge.registry import measure_set
 from veridical.judge.verdict import verdicts
-from veridical.report.html import write_report
+from veridical.report.html import page, write_report
 from veridical.report.terminal import Tables, render
 from veridical.studies.judged import DRAWS, LEVEL
 from veridical.studies.records import measures_frame, write_measures
@@ -51,8 +51,8 @@ class JudgedResponses:
         folder = Path(out)
         make_folder(folder)
         write_measures(folder, self.records)
-        page = folder / "report.html"
-        return write_report(page, [self.suite], self.records, self.responses, {}, dict(parameters or {}), self.verdicts)
+        text = page([self.suite], self.records, self.responses, {}, dict(parameters or {}), self.verdicts)
+        return write_report(folder / "report.html", text)
 
 
 def judge_responses(

@@ -70,7 +70,7 @@ class Study:
 
 def write_page(path: Path, judgement: Judgement) -> Path:
     """Write runs and what is measured of them as one self-contained page."""
-    from veridical.report import write_report
+    from veridical.report import page, write_report
     from veridical.report.shown_readout import ShownReadout
     from veridical.runs.readouts import read_draws
 
@@ -79,9 +79,7 @@ def write_page(path: Path, judgement: Judgement) -> Path:
         for run in judgement.runs
         for stored in run.readouts
     ]
-
-    return write_report(
-        path,
+    text = page(
         judgement.suites,
         judgement.records,
         judgement.responses,
@@ -91,6 +89,7 @@ def write_page(path: Path, judgement: Judgement) -> Path:
         readouts,
         judgement.notices,
     )
+    return write_report(path, text)
 
 
 def open_study(path: str | Path) -> Study:

@@ -23,8 +23,7 @@ def account_of_rows(table: ScoreTable, models: Sequence[str]) -> str:
     identical = len(table.dropped)
     differing = sum(n - 1 for n in Counter(models).values()) - identical
     rows.leave("identical second row", identical)
-    rule = "the first is used" if table.roles.duplicates == "first" else "the mean is used"
-    rows.leave(f"further row of a model, {rule}", differing)
+    rows.leave(f"further row of a model, {_rule(table)}", differing)
     rows.check(table.source)
     scores = np.isfinite(table.scores)
     held = f"{np.count_nonzero(scores):,} of {scores.size:,} cells hold a score"
@@ -35,8 +34,7 @@ def account_of_scores(table: ScoreTable, raw: Raw) -> str:
     """The rows of a long table, each a score. Raises UserError where their counts do not agree."""
     rows = Ledger()
     rows.take(len(raw.cells) + raw.merged)
-    rule = "the first is used" if table.roles.duplicates == "first" else "the mean is used"
-    rows.leave(f"further score of a model on a benchmark, {rule}", raw.merged)
+    rows.leave(f"further score of a model on a benchmark, {_rule(table)}", raw.merged)
     places = {name: place for place, name in enumerate(table.names)}
     for row, name in raw.cells:
         if name not in places:
@@ -46,3 +44,7 @@ def account_of_scores(table: ScoreTable, raw: Raw) -> str:
     rows.use(int(np.count_nonzero(np.isfinite(table.scores))))
     rows.check(table.source)
     return account(rows, "rows read", "scores")
+
+
+def _rule(table: ScoreTable) -> str:
+    return "the first is used" if table.roles.duplicates == "first" else "the mean is used"

@@ -12,7 +12,7 @@ from veridical.interop.imports.answer import Answer, letters
 from veridical.interop.imports.copies import Repeats, whole_record
 from veridical.interop.imports.logged import LoggedTask
 from veridical.interop.imports.prediction_columns import PredictionColumns
-from veridical.interop.imports.prediction_options import Options, folded, golds_of, normal, place_of
+from veridical.interop.imports.prediction_options import Options, folded, golds_of, named_option, normal
 from veridical.interop.imports.prediction_scores import MISSING, PredictionScores
 from veridical.status import Status
 from veridical.wording import counted
@@ -120,7 +120,7 @@ def _describe(answer: Answer, row: TableRow, columns: PredictionColumns) -> None
 
 def places_of(golds: Sequence[str], labels: Sequence[str]) -> list[int]:
     """Which of the options are right."""
-    return sorted({place for gold in golds if (place := place_of(gold, labels)) is not None})
+    return sorted({named.place for gold in golds if (named := named_option(gold, labels)) is not None})
 
 
 def _choose(
@@ -138,9 +138,9 @@ def _choose(
         if not all(map(math.isfinite, scores)):
             answer.status, answer.detail = Status.NON_FINITE, "an option has no score that is a number"
         return
-    place = place_of(answer.text or "", labels)
-    answer.label = answer.labels[place] if place is not None else None
-    if place is None:
+    named = named_option(answer.text or "", labels)
+    answer.label = answer.labels[named.place] if named is not None else None
+    if named is None:
         answer.status = Status.UNPARSED
 
 

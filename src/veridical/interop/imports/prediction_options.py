@@ -8,6 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from veridical.errors import UserError
 from veridical.files.tables import TableRow
@@ -94,28 +95,26 @@ def _without_affixes(names: Sequence[str]) -> tuple[str, ...]:
     return cut if all(cut) and len(set(cut)) == len(cut) else tuple(names)
 
 
-def place_of(text: str, labels: Sequence[str]) -> int | None:
+class NamedOption(NamedTuple):
+    """The option that a text names: its place among the labels, and how the text was read ("" where by the letter)."""
+
+    place: int
+    way: str
+
+
+def named_option(text: str, labels: Sequence[str]) -> NamedOption | None:
     """The option that a text is, by its text or (0, 1, …; A, B, …) by its place."""
-    known = [normal(label) for label in labels]
-    text = normal(text)
-    if text in known:
-        return known.index(text)
-    alike = [folded(one) for one in known]
-    if alike.count(folded(text)) == 1:
-        return alike.index(folded(text))
-    if text.isdigit() and int(text) < len(labels):
-        return int(text)
-    if len(text) == 1 and text.isascii() and text.isupper() and ord(text) - 65 < len(labels):
-        return ord(text) - 65
-    return None
-
-
-def how_read(text: str, labels: Sequence[str]) -> str:
-    """In which way a text that is not one of the options, letter for letter, is read as one; "" where it is one."""
     text, known = normal(text), [normal(label) for label in labels]
     if text in known:
-        return ""
-    return OTHER_CASE if folded(text) in map(folded, known) else BY_PLACE
+        return NamedOption(known.index(text), "")
+    alike = [folded(one) for one in known]
+    if alike.count(folded(text)) == 1:
+        return NamedOption(alike.index(folded(text)), OTHER_CASE)
+    if text.isdigit() and int(text) < len(labels):
+        return NamedOption(int(text), BY_PLACE)
+    if len(text) == 1 and text.isascii() and text.isupper() and ord(text) - 65 < len(labels):
+        return NamedOption(ord(text) - 65, BY_PLACE)
+    return None
 
 
 OTHER_CASE, BY_PLACE = "in other upper and lower case or white space", "by their place"

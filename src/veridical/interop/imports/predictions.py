@@ -12,7 +12,7 @@ from veridical.files.tables import TableRow
 from veridical.interop.imports.logged import NO_MODEL, LoggedModel, LoggedTask
 from veridical.interop.imports.prediction_answers import answers_of, cell_of, grade_of, places_of, said_in
 from veridical.interop.imports.prediction_columns import PredictionColumns, found_columns
-from veridical.interop.imports.prediction_options import Options, golds_of, how_read, options_of, place_of
+from veridical.interop.imports.prediction_options import Options, golds_of, named_option, options_of
 from veridical.interop.imports.prediction_rows import read_rows
 from veridical.interop.imports.prediction_scores import PredictionScores
 from veridical.interop.imports.records import source_of
@@ -70,7 +70,7 @@ def _task(path: Path, name: str, rows: Sequence[TableRow], columns: PredictionCo
         said = (
             said_in(row, columns.prediction, options.labels) for row, odd in zip(rows, lost, strict=True) if not odd
         )
-        strange = Counter(text for text in said if text and place_of(text, options.labels) is None)
+        strange = Counter(text for text in said if text and named_option(text, options.labels) is None)
         if strange:
             task.lacks.append(
                 f"{counted(strange.total(), 'answer is', 'answers are')} none of the labels "
@@ -96,8 +96,9 @@ def _read_loosely(rows: Sequence[TableRow], columns: PredictionColumns, options:
         golds = [("right answers", gold) for gold in golds_of(row, columns.gold, labels)]
         said = [("predictions", said_in(row, columns.prediction, labels))] if columns.prediction else []
         for what, text in (*golds, *said):
-            if text and labels and (place := place_of(text, labels)) is not None and (way := how_read(text, labels)):
-                ways.setdefault((what, way), Counter())[f"{text[:40]!r} as {labels[place][:40]!r}"] += 1
+            named = named_option(text, labels) if text and labels else None
+            if named is not None and named.way:
+                ways.setdefault((what, named.way), Counter())[f"{text[:40]!r} as {labels[named.place][:40]!r}"] += 1
     for (what, way), found in ways.items():
         shown = ", ".join(f"{pair} ({count:,})" for pair, count in found.most_common(4))
         yield f"{found.total():,} {what} are read as options {way}: {shown}; --labels A,B,… names the labels"

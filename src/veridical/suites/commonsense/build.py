@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import ValidationError
 
-from veridical.files.decoding import in_words
+from veridical.files.decoding import in_words, leading_fault
 from veridical.files.ledger import Ledger
 from veridical.items import Choice, Factor, Grouping, Item, Member, Suite, canonical_text, text_digest
 from veridical.prompts.template import Prompt
@@ -43,7 +43,7 @@ class Asked:
         try:
             return self.draft.item()
         except ValidationError as error:
-            self.row.fail(in_words(error.errors()[0]))
+            self.row.fail(in_words(leading_fault(error)))
 
 
 @dataclass(frozen=True, slots=True)

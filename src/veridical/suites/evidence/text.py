@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from veridical.errors import UserError
-from veridical.files.decoding import in_words
+from veridical.files.decoding import in_words, leading_fault
 from veridical.files.toml_file import read_toml
 from veridical.items import Frozen, Name
 
@@ -142,7 +142,7 @@ def read_category(path: Path) -> CategoryText:
     try:
         return CategoryText.model_validate(table)
     except ValidationError as error:
-        first = error.errors()[0]
+        first = leading_fault(error)
         where = ".".join(str(part) for part in first["loc"])
         raise UserError(f"{path}: {where}: {in_words(first)}") from error
 

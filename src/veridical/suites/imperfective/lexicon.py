@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
 
 from veridical.errors import UserError
-from veridical.files.decoding import in_words
+from veridical.files.decoding import in_words, leading_fault
 from veridical.items import Frozen
 from veridical.suites.imperfective.sentences import Forms, Pronoun, VerbPhrase, fill
 
@@ -169,7 +169,7 @@ def read_lexicon(path: Path = LEXICON) -> Lexicon:
 
 def _where(raw: dict[str, object], error: ValidationError) -> str:
     """The first fault in words: the entry by its verb or id, the field, and what is wrong with it."""
-    fault = error.errors()[0]
+    fault = leading_fault(error)
     message = in_words(fault)
     match fault["loc"]:
         case (str(table), int(position), *fields):

@@ -15,7 +15,7 @@ from typing import Literal, Self
 from pydantic import Field, ValidationError, model_validator
 
 from veridical.errors import UserError
-from veridical.files.decoding import in_words
+from veridical.files.decoding import in_words, leading_fault
 from veridical.files.toml_file import read_toml
 from veridical.items import Frozen, Grouping, Item, Member, Name, Suite
 from veridical.suites.imperfective.builder import make_item
@@ -124,7 +124,7 @@ def read_lexicon(path: Path = QUADS_FILE) -> QuadLexicon:
 
 def _first_fault(table: dict[str, object], error: ValidationError) -> str:
     """The first fault as 'entry NAME (number N), field F: what is wrong'."""
-    fault = error.errors()[0]
+    fault = leading_fault(error)
     location, message = fault["loc"], in_words(fault)
     if len(location) < 2 or not isinstance(position := location[1], int):
         return f"field {'.'.join(map(str, location))!r}: {message}"
@@ -179,4 +179,4 @@ def load_quads(path: Path = QUADS_FILE) -> Suite:
     try:
         return build_suite(lexicon.quad, lexicon.version)
     except ValidationError as error:
-        raise UserError(f"{path}: {in_words(error.errors()[0])}") from error
+        raise UserError(f"{path}: {in_words(leading_fault(error))}") from error
