@@ -14,7 +14,7 @@ from tests.variation.planted import problems
 from veridical.errors import UserError
 from veridical.files.targets import keep_apart, regular_target
 from veridical.files.writing import replace
-from veridical.suites.files import write_suite
+from veridical.suites.file_writer import write_suite
 from veridical.variation.seeds import SEED_GROUPING
 from veridical.variation.writer import SuiteWriter
 

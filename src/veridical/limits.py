@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from veridical.digests import canonical_list, text_digest
 from veridical.errors import UserError
-from veridical.items import Grouping, Places, Suite, canonical_list, text_digest
+from veridical.items import Grouping, Places, Suite
 
 
 def take_sets(grouping: Grouping, limit: int, seed: int) -> list[str]:

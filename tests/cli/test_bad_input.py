@@ -17,7 +17,7 @@ import pytest
 import veridical
 from tests.runs.toy import ToyModel, toy_suite
 from veridical.cli.app import call as in_process
-from veridical.suites.files import write_suite
+from veridical.suites.file_writer import write_suite
 
 
 def call(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:

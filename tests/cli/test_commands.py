@@ -17,7 +17,7 @@ import veridical
 from tests.cli.test_bad_input import call
 from tests.runs.toy import LABELS, ToyModel, toy_suite
 from veridical.cli import main
-from veridical.suites.files import write_suite
+from veridical.suites.file_writer import write_suite
 
 ROOT = Path(__file__).parents[2]
 # Typer itself reads values with Pydantic.

@@ -18,7 +18,7 @@ from veridical.review.sheets import write_sheets
 from veridical.runs.hidden import Hidden, StatesKey, read_hidden, write_hidden
 from veridical.runs.load import open_run
 from veridical.runs.readouts import read_draws, write_readout
-from veridical.suites.files import write_suite
+from veridical.suites.file_writer import write_suite
 
 from ..interop.sampled import choice_record, write_results, write_samples
 from ..models import tiny

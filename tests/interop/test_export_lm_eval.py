@@ -25,7 +25,8 @@ from veridical.items import Choice, Grouping, Item, Member, Suite
 from veridical.limits import limited
 from veridical.models.hf import HuggingFaceModel
 from veridical.prompts.template import Prompt
-from veridical.suites.files import read_suite, write_suite
+from veridical.suites.file_writer import write_suite
+from veridical.suites.files import read_suite
 from veridical.suites.merge import prompts as merge
 from veridical.suites.registry import Data, read
 

@@ -26,7 +26,7 @@ from veridical.studies.judged import Judgement
 from veridical.studies.readout import readout
 from veridical.studies.run import run
 from veridical.studies.study import Study, open_study
-from veridical.suites.files import write_suite
+from veridical.suites.file_writer import write_suite
 
 from ..models import tiny
 from ..runs.toy import ToyModel, toy_suite

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.test_bad_input import call, fault
 from tests.review.making import fill, make_suite
 from veridical.review.sheets import Written, write_sheets
-from veridical.suites.files import write_suite
+from veridical.suites.file_writer import write_suite
 
 
 @pytest.fixture

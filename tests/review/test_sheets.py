@@ -21,7 +21,7 @@ from veridical.review.form import form
 from veridical.review.key import read_key
 from veridical.review.sheets import csv_text, instructions, source_suite, write_sheets
 from veridical.studies.run import run
-from veridical.suites.files import write_suite
+from veridical.suites.file_writer import write_suite
 from veridical.suites.registry import load
 
 GENERIC = "accuracy"

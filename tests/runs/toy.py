@@ -6,7 +6,8 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from veridical.items import Choice, Grouping, Item, Member, Mode, Suite, digest
+from veridical.digests import digest
+from veridical.items import Choice, Grouping, Item, Member, Mode, Suite
 from veridical.models.protocol import (
     LANGUAGE_MODES,
     ChoiceScore,

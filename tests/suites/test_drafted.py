@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from veridical.items import Member, canonical, canonical_list, digest
+from veridical.digests import canonical, canonical_list, digest
+from veridical.items import Member
 from veridical.suites.drafted import Draft, Option, _member_digest
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))

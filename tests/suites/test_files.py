@@ -14,7 +14,8 @@ from veridical.errors import UserError
 from veridical.items import Choice, Grouping, Item, Member, Suite
 from veridical.prompts.parsing import parse
 from veridical.prompts.template import Prompt
-from veridical.suites.files import SCHEMA, read_suite, write_suite
+from veridical.suites.file_writer import SCHEMA, write_suite
+from veridical.suites.files import read_suite
 
 LABELS = ("True", "False", "Unknown")
 

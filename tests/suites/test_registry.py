@@ -11,7 +11,7 @@ import pytest
 from veridical.errors import UserError
 from veridical.items import Choice, Item, Suite
 from veridical.prompts.template import Prompt
-from veridical.suites.files import write_suite
+from veridical.suites.file_writer import write_suite
 from veridical.suites.registry import BUILT_IN, list_suites, load
 
 

@@ -13,7 +13,8 @@ import pytest
 
 from tests.variation.planted import OtherTags, Planted, problem, problems, texts, variants, varied
 from veridical.errors import UserError
-from veridical.suites.files import read_suite, write_suite
+from veridical.suites.file_writer import write_suite
+from veridical.suites.files import read_suite
 from veridical.variation import builder
 from veridical.variation.builder import stages_path, vary
 from veridical.variation.nouns import Seed

@@ -11,7 +11,7 @@ import pytest
 from tests.runs.toy import toy_suite
 from veridical.errors import UserError
 from veridical.items import Item
-from veridical.suites.files import write_suite
+from veridical.suites.file_writer import write_suite
 from veridical.variation.problems import ProblemColumns, parse_label_names, read_seeds
 from veridical.variation.seeds import Seeds, suite_seeds
 from veridical.variation.stages import Stages

@@ -14,7 +14,8 @@ from veridical.cli import main
 from veridical.errors import UserError
 from veridical.items import Suite
 from veridical.models.protocol import ChoiceScore, TokenSequence
-from veridical.suites.files import read_suite, write_suite
+from veridical.suites.file_writer import write_suite
+from veridical.suites.files import read_suite
 from veridical.variation import proposers
 from veridical.variation.builder import Varied, stages_path, vary
 from veridical.variation.problems import read_files

@@ -13,7 +13,8 @@ import veridical
 from tests.runs.toy import ToyModel
 from tests.variation.planted import Planted, problems, texts, variants
 from veridical.cli import main
-from veridical.suites.files import read_suite, write_suite
+from veridical.suites.file_writer import write_suite
+from veridical.suites.files import read_suite
 from veridical.variation import judging, proposers
 from veridical.variation.builder import stages_path
 from veridical.variation.tagging import SpacyTagger

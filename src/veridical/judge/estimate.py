@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from veridical.items import Factor, digest
+from veridical.digests import digest
+from veridical.items import Factor
 from veridical.judge.measure import Measure
 from veridical.judge.quantity import Quantity, Sample
 from veridical.stats.bootstrap import Term, bootstrap_interval, bootstrap_test

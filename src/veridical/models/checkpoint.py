@@ -22,8 +22,8 @@ from transformers import (
 )
 from transformers.utils import logging as transformers_logging
 
+from veridical.digests import digest
 from veridical.errors import UserError, excerpt
-from veridical.items import digest
 from veridical.library_messages import collected
 from veridical.models import gguf
 from veridical.models.cache import file_hash

@@ -14,11 +14,12 @@ from typing import Any
 import torch
 from transformers import PreTrainedModel
 
+from veridical.digests import digest
 from veridical.engine.engine import default_batch_tokens
 from veridical.engine.memory import Budget
 from veridical.engine.placement import device_kinds, input_device
 from veridical.errors import UserError
-from veridical.items import Mode, digest
+from veridical.items import Mode
 from veridical.models.checkpoint import check_ids, config_state, longest_sequence, tokenizer_state
 from veridical.models.protocol import (
     CLASSIFIER_MODES,

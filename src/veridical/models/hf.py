@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from transformers import PreTrainedModel
 
+from veridical.digests import digest
 from veridical.engine.engine import Engine
 from veridical.engine.generation import Generated
 from veridical.engine.hidden import HiddenStates, blocks
@@ -17,7 +18,7 @@ from veridical.engine.memory import TooLargeError
 from veridical.engine.placement import device_kinds
 from veridical.engine.probes import NEW_TOKENS, TEXTS, Probes, probe
 from veridical.errors import UserError
-from veridical.items import Mode, digest
+from veridical.items import Mode
 from veridical.models.channels import channel_tokens
 from veridical.models.checkpoint import check_ids, config_state, longest_sequence, tokenizer_state
 from veridical.models.endings import settle_start, stop_tokens

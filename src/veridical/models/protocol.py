@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
-from veridical.items import Mode, digest
+from veridical.digests import digest
+from veridical.items import Mode
 from veridical.prompts.template import Context, Message
 from veridical.status import Status
 

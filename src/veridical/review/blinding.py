@@ -12,8 +12,9 @@ from itertools import islice
 
 import numpy as np
 
+from veridical.digests import digest
 from veridical.errors import UserError
-from veridical.items import FULL, Item, Member, Suite, digest
+from veridical.items import FULL, Item, Member, Suite
 from veridical.limits import take_sets
 from veridical.review.key import RatedItem, ReviewKey
 from veridical.review.questions import SEED, Question, ReviewKind, kind_of

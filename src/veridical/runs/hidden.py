@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from veridical.digests import digest
 from veridical.errors import UserError
 from veridical.files.writing import slug
-from veridical.items import digest
 from veridical.runs.editing import editing
 from veridical.runs.parts import checked
 

@@ -14,12 +14,12 @@ import numpy.typing as npt
 import polars as pl
 from pydantic import ValidationError
 
+from veridical.digests import digest
 from veridical.errors import UserError
 from veridical.files import checksum
 from veridical.files.decoding import first_fault
 from veridical.files.json_text import place
 from veridical.files.writing import json_bytes, make_folder, replace, slug
-from veridical.items import digest
 from veridical.judge.frame import LENGTHS, SCHEMA
 from veridical.readouts.record import ReadoutRecord, Representation, StoredReadout
 from veridical.runs.editing import editing

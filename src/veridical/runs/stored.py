@@ -17,8 +17,9 @@ import polars as pl
 from pydantic import ConfigDict, model_validator
 from pydantic_core import from_json
 
+from veridical.digests import digest
 from veridical.errors import unknown
-from veridical.items import Grouping, Item, ItemColumns, Member, Places, Suite, digest
+from veridical.items import Grouping, Item, ItemColumns, Member, Places, Suite
 from veridical.unicode_text import composed
 
 SCHEMA = pl.Schema(

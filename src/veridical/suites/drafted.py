@@ -13,22 +13,8 @@ from typing import Any, NamedTuple, overload
 
 from pydantic import ConfigDict, model_validator
 
-from veridical.items import (
-    PART_DIGITS,
-    Choice,
-    Factor,
-    Grouping,
-    Item,
-    ItemColumns,
-    Member,
-    Places,
-    Suite,
-    canonical,
-    canonical_list,
-    canonical_text,
-    content_digest_of,
-    text_digest,
-)
+from veridical.digests import PART_DIGITS, canonical, canonical_list, canonical_text, content_digest_of, text_digest
+from veridical.items import Choice, Factor, Grouping, Item, ItemColumns, Member, Places, Suite
 
 
 class Option(NamedTuple):

@@ -17,9 +17,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import torch
 
+from veridical.digests import digest
 from veridical.engine.logits import only_rows
 from veridical.errors import UserError
-from veridical.items import digest
 from veridical.models import DeviceMap, load
 from veridical.models.hf import HuggingFaceModel
 from veridical.models.protocol import Request

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain, zip_longest
 from typing import TypeVar
 
-from veridical.items import digest
+from veridical.digests import digest
 from veridical.variation.nouns import Variant
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from veridical.items import Factor, Item, Suite
-from veridical.suites.files import Membership
+from veridical.suites.file_writer import Membership
 from veridical.variation.nouns import Seed, Variant
 from veridical.variation.seeds import SEED_GROUPING, Seeds
 from veridical.variation.settings import VariationSettings

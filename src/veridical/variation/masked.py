@@ -15,10 +15,10 @@ from typing import Any
 import torch
 from transformers import AutoConfig, AutoModelForMaskedLM, PreTrainedModel
 
+from veridical.digests import digest
 from veridical.engine.logits import rows_that_fit
 from veridical.engine.memory import Budget, planning_the_rest
 from veridical.errors import UserError
-from veridical.items import digest
 from veridical.models.checkpoint import load_checkpoint, longest_sequence, tokenizer_state
 from veridical.models.protocol import NOTHING_FOUND, LoadingNotes
 from veridical.models.settings import DeviceMap

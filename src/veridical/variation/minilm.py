@@ -17,8 +17,8 @@ import torch
 from safetensors import safe_open
 from transformers import BertForMaskedLM, BertModel
 
+from veridical.digests import digest
 from veridical.errors import UserError
-from veridical.items import digest
 from veridical.models.checkpoint import load_checkpoint
 from veridical.models.model_source import ModelSource
 from veridical.variation import adapters

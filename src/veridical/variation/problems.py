@@ -10,7 +10,8 @@ from veridical.errors import UserError
 from veridical.files.encodings import FALLBACK
 from veridical.files.tables import Table, TableRow, open_table
 from veridical.items import Choice, Factor, Item, Suite
-from veridical.suites.files import SCHEMA, read_suite
+from veridical.suites.file_writer import SCHEMA
+from veridical.suites.files import read_suite
 from veridical.suites.registry import BUILT_IN, benchmarks, load
 from veridical.variation.annotators import agreement
 from veridical.variation.designs import PROBLEMS

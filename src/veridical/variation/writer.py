@@ -17,7 +17,7 @@ from veridical.errors import UserError
 from veridical.files.targets import regular_target
 from veridical.files.writing import hidden_sibling
 from veridical.items import Item, Suite
-from veridical.suites.files import Membership, header_record, item_record, json_line, usual_choices
+from veridical.suites.file_writer import Membership, header_record, item_record, json_line, usual_choices
 
 
 def _unwritable(path: Path, error: OSError) -> UserError:

@@ -16,7 +16,8 @@ from veridical.runs.shots import shown_examples, with_examples
 from veridical.suites.commonsense.benchmark import benchmark
 from veridical.suites.commonsense.catalogue import TASKS
 from veridical.suites.commonsense.copies import Copy
-from veridical.suites.files import read_suite, write_suite
+from veridical.suites.file_writer import write_suite
+from veridical.suites.files import read_suite
 
 from .asking import PUBLISHED, requests
 

@@ -10,7 +10,7 @@ from typing import Any
 from veridical.files.writing import json_bytes
 from veridical.interop.exports.folder import described, new_folder, provenance, write_lines
 from veridical.items import Suite
-from veridical.suites.files import write_suite
+from veridical.suites.file_writer import write_suite
 
 ROWS, SUITE = "items.jsonl", "suite.jsonl"
 

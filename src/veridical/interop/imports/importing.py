@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from veridical.digests import digest
 from veridical.errors import UserError, unknown
 from veridical.files.ledger import Ledger, reasons
 from veridical.files.new_folder import all_at_once, clear_abandoned, nothing_left
@@ -26,7 +27,6 @@ from veridical.interop.imports.prediction_columns import PredictionColumns
 from veridical.interop.imports.predictions import read_predictions
 from veridical.interop.imports.run_writer import RunWriter
 from veridical.interop.imports.writer import TaskWriter
-from veridical.items import digest
 from veridical.progress import Progress, Silent
 from veridical.runs.editing import as_they_are
 from veridical.runs.manifest import Manifest, ModelEntry, RunSettings, SuiteEntry, now, write_manifest

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import count
 
+from veridical.digests import digest
 from veridical.interop.imports.answer import Answer, made_fit
 from veridical.interop.imports.answer_frames import Row, own_scores, request_frame, response_frame
 from veridical.interop.imports.grading import Grading, choose
@@ -20,7 +21,7 @@ from veridical.interop.imports.run_writer import PART, RunWriter
 from veridical.interop.imports.sentinels import Sentinels
 from veridical.interop.imports.tally import Tallies, differing_remarks
 from veridical.interop.imports.task_items import TaskItems
-from veridical.items import Suite, digest
+from veridical.items import Suite
 from veridical.prompts.template import Prompt
 from veridical.runs.manifest import SuiteEntry
 from veridical.runs.provenance import ANSWERS, LIKELIHOODS, UNKNOWN, HarnessTask, Notice

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import ValidationError
 
+from veridical.digests import canonical_text, text_digest
 from veridical.files.decoding import in_words, leading_fault
 from veridical.files.ledger import Ledger
-from veridical.items import Choice, Factor, Grouping, Item, Member, Suite, canonical_text, text_digest
+from veridical.items import Choice, Factor, Grouping, Item, Member, Suite
 from veridical.prompts.template import Prompt
 from veridical.suites.commonsense.row import Row, RowError
 from veridical.suites.commonsense.task import Gold, Sets, Task, text

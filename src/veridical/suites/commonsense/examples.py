@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 
+from veridical.digests import digest
 from veridical.errors import UserError
-from veridical.items import Example, Item, digest
+from veridical.items import Example, Item
 from veridical.prompts.template import PlainText, Prompt
 from veridical.suites.commonsense.build import Asked
 

@@ -14,10 +14,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
+from veridical.digests import digest
 from veridical.errors import UserError, unknown
 from veridical.files.json_text import JSONContentError, kind, parse_json, place
 from veridical.files.text_file import read_text
-from veridical.items import Grouping, Item, Member, Suite, digest
+from veridical.items import Grouping, Item, Member, Suite
 from veridical.suites.imperfective.prompts import CHOICES, CLASSES, INPUTS, LABELS, PROMPTS
 
 KEYS = ("id", "group", "verb_class", "verb", "premise", "hypothesis", "label")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from veridical.items import digest
+from veridical.digests import digest
 from veridical.suites.commonsense.row import Row
 from veridical.suites.commonsense.task import Files, Hub, Task, fixed
 

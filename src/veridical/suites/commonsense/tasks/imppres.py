@@ -14,8 +14,8 @@ from itertools import chain
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from veridical.digests import digest
 from veridical.errors import unknown
-from veridical.items import digest
 from veridical.suites.commonsense.row import Row
 from veridical.suites.commonsense.task import Files, Gold, Hub, Sets, Task, fixed
 
