@@ -16,4 +16,6 @@ class Status(StrEnum):
     TIED = "tied"
     NON_FINITE = "non_finite"
     TOO_LONG = "too_long"
+    FILTERED = "filtered"
+    BELOW_K = "below_k"
     ERROR = "error"

@@ -13,7 +13,9 @@ from veridical.cli.options import Json, Models
 from veridical.models import LoadSettings
 
 
-@with_load_settings("generation_header")
+@with_load_settings(
+    *("generation_header", "base_url", "concurrency", "timeout", "retries", "max_requests", "max_total_tokens")
+)
 def command(
     model: Models,
     tasks: Annotated[

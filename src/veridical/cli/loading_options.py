@@ -4,11 +4,35 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
+
+import typer
 
 from veridical.cli.options import BatchTokens, Device, DeviceMapOption, Dtype, GenerationHeader, TemplateArguments
-from veridical.models import LoadSettings
+from veridical.models import LoadSettings, ServerSettings
 
+BaseUrl = Annotated[
+    str | None,
+    typer.Option("--base-url", metavar="URL", help="openai/NAME: the server. Default: OPENAI_BASE_URL, or OpenAI's."),
+]
+Concurrency = Annotated[
+    int, typer.Option("--concurrency", metavar="N", min=1, max=1024, help="openai/NAME: requests at once.")
+]
+Timeout = Annotated[
+    float, typer.Option("--timeout", metavar="S", min=0.1, help="openai/NAME: seconds that a request may take.")
+]
+Retries = Annotated[
+    int, typer.Option("--retries", metavar="N", min=0, help="openai/NAME: times that a request is sent again.")
+]
+MaxRequests = Annotated[
+    int | None, typer.Option("--max-requests", metavar="N", min=1, help="openai/NAME: requests to send at most.")
+]
+MaxTotalTokens = Annotated[
+    int | None,
+    typer.Option("--max-total-tokens", metavar="N", min=1, help="openai/NAME: send none after so many tokens."),
+]
+
+_SERVER = ServerSettings()
 PARAMETER = "loading"
 """The parameter of a command that takes the settings."""
 
@@ -20,6 +44,12 @@ def load_settings(
     batch_tokens: BatchTokens = None,
     template_arg: TemplateArguments = None,
     generation_header: GenerationHeader = None,
+    base_url: BaseUrl = None,
+    concurrency: Concurrency = _SERVER.concurrency,
+    timeout: Timeout = _SERVER.timeout,
+    retries: Retries = _SERVER.retries,
+    max_requests: MaxRequests = None,
+    max_total_tokens: MaxTotalTokens = None,
 ) -> LoadSettings:
     """The settings that the options give. Raises UserError for an argument of the chat template that is at fault."""
     from veridical.prompts.template_arguments import parse_template_arguments
@@ -30,6 +60,7 @@ def load_settings(
         device_map=device_map,
         batch_tokens=batch_tokens,
         template_args=parse_template_arguments(template_arg or [], generation_header),
+        server=ServerSettings(base_url, concurrency, timeout, retries, max_requests, max_total_tokens),
     )
 
 

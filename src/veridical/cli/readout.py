@@ -11,7 +11,7 @@ from veridical.cli.options import DataFile, DrawSeed, Json, Models, OutStudy
 from veridical.models import LoadSettings
 
 
-@with_load_settings()
+@with_load_settings("base_url", "concurrency", "timeout", "retries", "max_requests", "max_total_tokens")
 def command(
     context: typer.Context,
     suite: Annotated[str, typer.Argument(metavar="SUITE", help="A built-in name or a suite file.")],

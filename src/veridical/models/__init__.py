@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
+from veridical.models.server_settings import ServerSettings
 from veridical.models.settings import DEVICE_MAPS, DEVICES, DTYPES, DeviceMap, LoadOptions, LoadSettings
 
 if TYPE_CHECKING:
     from veridical.models.protocol import LanguageModel
 
-__all__ = ["DEVICES", "DEVICE_MAPS", "DTYPES", "DeviceMap", "LoadOptions", "LoadSettings", "load", "load_with"]
+__all__ = [
+    "DEVICES",
+    "DEVICE_MAPS",
+    "DTYPES",
+    "DeviceMap",
+    "LoadOptions",
+    "LoadSettings",
+    "ServerSettings",
+    "load",
+    "load_with",
+]
 
 
 def load(spec: str, **loading: Unpack[LoadOptions]) -> LanguageModel:

@@ -54,6 +54,12 @@ PROVIDERS = {
     for provider in (
         Provider("hf", ("hf/ORG/NAME", "hf/PATH"), "veridical.models.local_files:hugging_face", _LOCAL),
         Provider("gguf", ("gguf/PATH",), "veridical.models.local_files:gguf_file", _LOCAL),
+        Provider(
+            "openai",
+            ("openai/NAME",),
+            "veridical.models.server.model:server_model",
+            "veridical.models.server.model:load_server",
+        ),
     )
 }
 

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import TypedDict, cast
 
 from veridical.errors import UserError, unknown
+from veridical.models.server_settings import ServerSettings
 
 DTYPES = ("float32", "bfloat16", "float16", "auto")
 DEVICES = ("auto", "cpu", "cuda")
@@ -26,6 +27,7 @@ class LoadOptions(TypedDict, total=False):
     batch_tokens: int | None
     template_args: Mapping[str, object]
     device_map: DeviceMap | None
+    server: ServerSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,8 @@ class LoadSettings:
 
     `dtype` `auto` is the checkpoint's own; `device` `auto` is CUDA where there is one. `batch_tokens` bounds a forward
     pass (from free memory by default). `template_args` go to the chat template. `device_map` spreads the weights of a
-    model that no one device holds (`auto`: over all that there are); `device` is then left at `auto`.
+    model that no one device holds (`auto`: over all that there are); `device` is then left at `auto`. `server` is for
+    models that a server runs.
     """
 
     dtype: str = "float32"
@@ -42,6 +45,7 @@ class LoadSettings:
     batch_tokens: int | None = None
     template_args: Mapping[str, object] = field(default_factory=dict)
     device_map: DeviceMap | None = None
+    server: ServerSettings = field(default_factory=ServerSettings)
 
     def options(self) -> LoadOptions:
         """The settings as keyword arguments."""

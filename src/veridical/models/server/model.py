@@ -1,0 +1,275 @@
+"""A model behind a server, as `veridical.models.protocol.LanguageModel`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from veridical.errors import UserError, excerpt
+from veridical.installing import install_command
+from veridical.items import Mode
+from veridical.models.model_source import ModelSource
+from veridical.models.protocol import (
+    Fingerprint,
+    GenerationSettings,
+    LoadingNotes,
+    Outcome,
+    Query,
+    Request,
+)
+from veridical.models.server.pool import concurrently
+from veridical.models.server.replies import MalformedError, scored, used, written
+from veridical.models.server_settings import DEFAULT_BASE_URL, KEY, ServerSettings
+from veridical.models.settings import LoadSettings
+from veridical.prompts.template import Conversation, Message
+from veridical.status import Status
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+TOP = 20
+"""First tokens whose log-probabilities are asked for: as many as OpenAI's protocol allows."""
+WAIT = 0.5
+"""Seconds before a request whose answer was not of the protocol is sent again; twice as long each time."""
+IN_A_ROW = 20
+"""Requests that fail one after another, after all attempts, before the server is taken to be out of reach."""
+SEED = 0
+FIRST_QUESTION = (Message("user", "Answer with the word yes."),)
+
+
+def server_model(spec: str, rest: str) -> ModelSource:
+    """The model that a server knows by the name `rest`."""
+    return ModelSource(spec, "remote", rest, provider="openai")
+
+
+def load_server(source: ModelSource, settings: LoadSettings) -> ServerModel:
+    """The model, after one short request that shows whether the server can be reached and what it gives.
+
+    Raises UserError where it cannot be reached, does not know the model or the key, and for settings of local weights.
+    """
+    try:
+        import openai  # noqa: F401  # that it is there
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"model {source.spec!r} needs {error.name}, which is not installed: {install_command('api')}"
+        ) from error
+    local = {"--dtype": settings.dtype != "float32", "--device": settings.device != "auto"}
+    local |= {"--device-map": settings.device_map is not None, "--template-arg": bool(settings.template_args)}
+    local["--batch-tokens"] = settings.batch_tokens is not None
+    if given := [name for name, is_given in local.items() if is_given]:
+        raise UserError(f"{', '.join(given)}: of weights that are run here; model {source.spec!r} is run by a server")
+    return ServerModel(source, settings.server)
+
+
+class ServerModel:
+    """A model that a server runs, asked greedily (temperature 0) through the chat protocol.
+
+    The server renders and tokenises. Choices are scored by the log-probabilities of the answer's first token, where the
+    server gives them; see `veridical.models.server.replies.scored`.
+    """
+
+    def __init__(self, source: ModelSource, settings: ServerSettings) -> None:
+        self.name = source.spec
+        self.settings = settings
+        self.n_requests = 0
+        self.n_tokens = 0
+        self._model = source.location
+        self._key = settings.key
+        if not self._key and settings.address == DEFAULT_BASE_URL:
+            raise UserError(
+                f"model {self.name!r}: OpenAI's own server needs a key in the variable {KEY}; give another server's "
+                f"address with --base-url, or write hf/{source.spec} for a model of the Hugging Face hub"
+            )
+        self._limit = "max_tokens"
+        self._failed_in_a_row = 0
+        address = settings.address
+        told, scores = self._first()
+        self.modes: tuple[Mode, ...] = ("loglikelihood", "generate") if scores else ("generate",)
+        self.fingerprint = Fingerprint(
+            {"server": address, "model": self._model, "protocol": f"chat, temperature 0, seed {SEED}, top {TOP}"} | told
+        )
+        self.loading = LoadingNotes(remarks=tuple(_remarks(scores)))
+
+    @property
+    def n_parameters(self) -> int | None:
+        """The number of parameters is not known."""
+        return None
+
+    def prepare(self, query: Query, settings: GenerationSettings | None = None) -> Request:
+        """The messages as they are sent, and the choices. Raises UserError for what the chat protocol cannot put."""
+        context = query.contexts[0]
+        if len(query.contexts) > 1 or not isinstance(context, Conversation):
+            raise UserError(
+                f"model {self.name!r}: a prompt without turns, or a context for each choice, cannot be put to a chat "
+                "server; ask it with local weights (hf/..., gguf/...)"
+            )
+        if context.messages[-1].role == "assistant":
+            raise UserError(f"model {self.name!r}: a chat server does not continue a turn that the assistant has begun")
+        if query.continuations:
+            _check_apart(self.name, query.continuations)
+            return Request(messages=context.messages, continuations=query.continuations)
+        return Request(messages=context.messages, settings=settings or GenerationSettings())
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[tuple[int, Outcome]]:
+        """Answers as they come. A request that fails after all attempts is an `error`, with the reason.
+
+        Raises UserError where no request can succeed: the key or the model is refused, the server cannot be reached
+        any more, or a limit of the settings is reached.
+        """
+        yield from concurrently(requests, self._opened, self.settings.concurrency)
+
+    @asynccontextmanager
+    async def _opened(self) -> AsyncIterator[Callable[[Request], Awaitable[Outcome]]]:
+        async with _client(self.settings, self._key) as client:
+
+            async def answer(request: Request) -> Outcome:
+                return await self._answer(client, request)
+
+            yield answer
+
+    async def _answer(self, client: AsyncOpenAI, request: Request) -> Outcome:
+        import openai
+
+        for attempt in range(self.settings.retries + 1):
+            self._check_limits()
+            try:
+                completion = await self._sent(client, request)
+                outcome = written(completion) if request.settings else scored(completion, request.continuations)
+                self._failed_in_a_row = 0
+                return outcome
+            except (MalformedError, ValueError, TypeError, AttributeError, openai.APIResponseValidationError) as error:
+                # The SDK sends again what failed by its status or connection, but not what has another body.
+                reason = f"not an answer of the protocol: {excerpt(error, 200)}"
+                await asyncio.sleep(min(WAIT * 2**attempt, 8.0))
+            except openai.APIStatusError as error:
+                reason = self._said(error)
+                if is_too_long(reason):
+                    return Outcome(Status.TOO_LONG, detail=reason)
+                if error.status_code in (401, 403, 404):
+                    raise UserError(f"model {self.name!r}: the server refuses it: {reason}") from error
+                break
+            except openai.APIConnectionError as error:  # timeouts among them
+                reason = f"{error} after {self.settings.retries + 1} attempts"
+                break
+        self._failed_in_a_row += 1
+        if self._failed_in_a_row >= IN_A_ROW:
+            raise UserError(
+                f"model {self.name!r}: {IN_A_ROW} requests in a row failed (the last: {self._without_key(reason)}); "
+                "answers that came are stored, and the same command goes on"
+            )
+        return Outcome(Status.ERROR, detail=self._without_key(reason))
+
+    async def _sent(self, client: AsyncOpenAI, request: Request) -> Any:
+        """One request. What the server calls the limit of the answer's length is found out by the first."""
+        import openai
+
+        given: dict[str, Any] = {
+            "model": self._model,
+            "messages": [{"role": one.role, "content": one.content} for one in request.messages],
+            "temperature": 0,
+            "seed": SEED,
+            self._limit: request.settings.max_new_tokens if request.settings else 1,
+        }
+        if not request.settings:
+            given |= {"logprobs": True, "top_logprobs": TOP}
+        self.n_requests += 1
+        try:
+            completion = await client.chat.completions.create(**given)
+        except openai.BadRequestError as error:
+            if self._limit == "max_tokens" and "max_completion_tokens" in str(error):
+                self._limit = "max_completion_tokens"
+                return await self._sent(client, request)
+            raise
+        self.n_tokens += used(completion).total
+        return completion
+
+    def _check_limits(self) -> None:
+        settings = self.settings
+        if settings.max_requests is not None and self.n_requests >= settings.max_requests:
+            raise UserError(
+                f"--max-requests {settings.max_requests:,} is reached: answers that came are stored, and the same "
+                "command with a larger number goes on"
+            )
+        if settings.max_total_tokens is not None and self.n_tokens >= settings.max_total_tokens:
+            raise UserError(
+                f"--max-total-tokens {settings.max_total_tokens:,}: {self.n_tokens:,} were used; answers that came are "
+                "stored, and the same command with a larger number goes on"
+            )
+
+    def _first(self) -> tuple[dict[str, str], bool]:
+        """What the server tells of itself, and whether it gives log-probabilities: by one request for each."""
+        import openai
+
+        async def ask() -> tuple[dict[str, str], bool]:
+            async with _client(self.settings, self._key) as client:
+                begun = await self._sent(client, Request(messages=FIRST_QUESTION, settings=GenerationSettings(1)))
+                if not getattr(begun, "choices", None):
+                    raise MalformedError("no answers in it")
+                told = {name: getattr(begun, name, None) for name in ("model", "system_fingerprint")}
+                parts = {f"server's {name}": value for name, value in told.items() if isinstance(value, str) and value}
+                try:
+                    scored(await self._sent(client, Request(messages=FIRST_QUESTION, continuations=("yes",))), ("yes",))
+                except (openai.APIStatusError, MalformedError):
+                    return parts, False
+                return parts, True
+
+        where = f"model {self.name!r}, server {self.settings.address}"
+        try:
+            return asyncio.run(ask())
+        except openai.APIStatusError as error:
+            raise UserError(f"{where}: {self._said(error)}") from error
+        except openai.APIConnectionError as error:
+            raise UserError(f"{where}: cannot be reached ({error}); is it running, and is --base-url right?") from error
+        except (MalformedError, ValueError, TypeError, AttributeError) as error:
+            raise UserError(f"{where}: does not speak OpenAI's protocol: {excerpt(error, 200)}") from error
+
+    def _said(self, error: Any) -> str:
+        """What the server says of a request that it refuses."""
+        body = error.body if isinstance(error.body, dict) else {}
+        message = body.get("message") or error.message
+        return self._without_key(f"status {error.status_code}: {excerpt(message, 300)}")
+
+    def _without_key(self, text: str) -> str:
+        return text.replace(self._key, "(the key)") if self._key else text
+
+
+def is_too_long(reason: str) -> bool:
+    """Whether a server's refusal says that the prompt is longer than the model takes."""
+    lowered = reason.casefold()
+    return any(words in lowered for words in ("context length", "context_length", "context window", "too many tokens"))
+
+
+def _client(settings: ServerSettings, key: str) -> AsyncOpenAI:
+    from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+
+    # A redirect would carry the key to wherever it leads: none is followed.
+    return AsyncOpenAI(
+        api_key=key or "none",
+        base_url=settings.address,
+        timeout=settings.timeout,
+        max_retries=settings.retries,
+        http_client=DefaultAsyncHttpxClient(follow_redirects=False),
+    )
+
+
+def _check_apart(name: str, continuations: tuple[str, ...]) -> None:
+    """Raise UserError for choices that no first token can tell apart: one that another begins with."""
+    texts = [text.strip() for text in continuations]
+    for one in texts:
+        for other in texts:
+            if one is not other and other.startswith(one):
+                raise UserError(
+                    f"model {name!r}: choices {excerpt(one, 40)!r} and {excerpt(other, 40)!r} begin alike, and a chat "
+                    "server gives the probabilities of the first token alone; use --mode generate"
+                )
+
+
+def _remarks(scores: bool) -> Iterator[str]:
+    yield "is run by a server, which renders and tokenises: nothing is known of its weights, precision and batches"
+    if scores:
+        yield (
+            f"is scored by the {TOP} likeliest first tokens of its answer; a choice below them has the lowest one's "
+            "log-probability as its score, an upper bound"
+        )
