@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from veridical.cli import main
 from veridical.errors import UserError
 from veridical.models import load, sources
 from veridical.models.sources import resolve
@@ -57,7 +58,7 @@ def test_a_name_without_a_provider_that_may_be_something_else_is_refused(
     for name, message in [
         ("mine/model", "write hf/mine/model"),
         ("mine/model.gguf", "write gguf/mine/model.gguf"),
-        ("openai/gpt-oss-20b", "write hf/openai/gpt-oss-20b"),
+        ("inspect/name", "write hf/inspect/name"),
         ("mine/model/deeper", "unknown model provider 'mine'"),
         ("./mine", "write hf/./mine"),
     ]:
@@ -159,3 +160,17 @@ def test_the_hub_out_of_reach_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_unknown_settings_suggest_the_nearest(flag: str, value: str, message: str) -> None:
     with pytest.raises(UserError, match=message):
         load("smollm2", **{flag: value})  # type: ignore[arg-type]
+
+
+def test_what_needs_weights_here_refuses_a_server_before_it_is_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert resolve("openai/any/name") == sources.ModelSource("openai/any/name", "remote", "any/name", "openai")
+    for words in (
+        ["readout", "evidence", "--model", "openai/x"],
+        ["doctor", "--model", "openai/x"],
+        ["lm-eval", "--tasks", "piqa", "--model", "openai/x"],
+        ["vary", "--suite", "evidence", "--proposer", "openai/x", "--out", str(tmp_path / "v.jsonl")],
+    ):
+        assert main(words) == 2
+        assert "is run by a server: local weights are needed" in capsys.readouterr().err

@@ -78,6 +78,7 @@ def command(
     from veridical.cli.console import print_json
     from veridical.errors import UserError
     from veridical.interop.harness.run import ModelSettings, Settings, as_json, find_tasks, run_tasks
+    from veridical.models.sources import resolve_local
     from veridical.studies.loading import Loading
     from veridical.studies.study import default_out
 
@@ -85,6 +86,8 @@ def command(
         raise UserError(f"--limit {limit:g}: give a number of documents, or a share of them between 0 and 1")
     generation = _generation(gen_kwargs or [])
     # Whatever of the models' names shows without loading them.
+    for one in model:
+        resolve_local(one)
     Loading(loading).check(model, ("loglikelihood",))
     found = find_tasks(tasks, include_path or [])
     folder = out or default_out(["lm-eval", *found.names])

@@ -47,6 +47,16 @@ def resolve(spec: str) -> ModelSource:
     return PROVIDERS[provider].locate(spec, rest)
 
 
+def resolve_local(spec: str, what: str = "model") -> ModelSource:
+    """As `resolve`, for what needs weights in this process. Raises UserError for a model that a server runs too."""
+    source = resolve(spec)
+    if source.kind == "remote":
+        raise UserError(
+            f"{what} {spec!r} is run by a server: local weights are needed here (smollm2, hf/..., gguf/...)"
+        )
+    return source
+
+
 def classifies(architectures: Sequence[str]) -> bool:
     """Whether a model of these architectures (as its config.json lists them) is a sequence classifier."""
     return any(name.endswith("ForSequenceClassification") for name in architectures)

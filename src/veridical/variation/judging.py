@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from veridical.errors import UserError
 from veridical.models import DeviceMap, load
 from veridical.models.protocol import NOTHING_FOUND, LoadedFromFiles, Query
-from veridical.models.sources import ALIASES, embedded_smollm2
+from veridical.models.sources import ALIASES, embedded_smollm2, resolve_local
 from veridical.progress import Progress
 from veridical.prompts.template import PlainText
 from veridical.status import Status
@@ -91,6 +91,7 @@ class CausalJudge:
 
 def load_judge(spec: str, device_map: DeviceMap | None = None) -> Judge:
     """The causal model that `spec` names, as `veridical.models.load` takes it. Raises UserError where it is not one."""
+    resolve_local(spec, "judge")
     model = load(spec, device_map=device_map)
     if "loglikelihood" not in model.modes:
         raise UserError(f"judge {spec!r} scores no texts (it is a sequence classifier); name a causal language model")

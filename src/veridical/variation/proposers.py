@@ -11,7 +11,7 @@ from veridical.errors import UserError
 from veridical.installing import install_command
 from veridical.models import DeviceMap
 from veridical.models.model_source import ModelSource
-from veridical.models.sources import classifies, resolve
+from veridical.models.sources import classifies, resolve_local
 from veridical.variation.protocol import Proposer
 
 EMBEDDED = {"minilm-mlm": "veridical.variation.minilm:load"}
@@ -31,7 +31,7 @@ def load(spec: str, *, device_map: DeviceMap | None = None) -> Proposer:
     if spec in EMBEDDED:
         return cast("Proposer", _function(EMBEDDED[spec])())
     try:
-        source = resolve(spec)
+        source = resolve_local(spec)
     except UserError as error:
         hint = "" if "/" in spec else f"; embedded proposer: {', '.join(EMBEDDED)}"
         raise UserError(f"proposer: {error}{hint}") from error
