@@ -382,3 +382,23 @@ def test_rows_whose_right_answer_is_no_label_are_said_to_be_left_out(tmp_path) -
     lacks = read_predictions(path, PredictionColumns(labels=("yes,no",)))[0].tasks[0].lacks
     assert any("1 answer is none of the labels yes, no, and not read: 'maybe' (1)" in line for line in lacks)
     assert any("2 rows are left out, since what is right is none of the labels" in line for line in lacks)
+
+
+@pytest.mark.parametrize("name", ["NA", "none", "null", "nan", "N/A"])
+def test_ids_and_names_of_models_are_kept_as_they_stand(tmp_path, name) -> None:
+    lines = ["id,gold,prediction,model", f"{name},A,A,{name}", f"2,B,A,{name}", f"3,A,A,{name}", f"4,B,B,{name}"]
+    ((run, _, origin),) = import_logs("predictions", table(tmp_path / "a.csv", *lines), tmp_path / "run").imported
+    assert not [one for one in origin.tasks[0].lacks if "different right answers" in one]
+    study = open_study(run)
+    assert {one.model for one in study.judgement.records if one.answerer == "model"} == {name}
+    (suite,) = study.judgement.suites
+    assert sorted(item.fields["id"] for item in suite.items) == sorted([name, "2", "3", "4"])
+
+
+def test_a_row_without_an_id_is_no_other_row(tmp_path) -> None:
+    # The first row is line 2 of the file, and another row has the id 2.
+    lines = ["id,gold,prediction", ",A,A", "2,B,A", "3,A,A", "4,B,B"]
+    ((run, _, origin),) = import_logs("predictions", table(tmp_path / "a.csv", *lines), tmp_path / "run").imported
+    assert not [one for one in origin.tasks[0].lacks if "different right answers" in one]
+    (suite,) = open_study(run).judgement.suites
+    assert sorted(item.fields["id"] for item in suite.items) == ["2", "3", "4", "line 2"]

@@ -605,3 +605,10 @@ def test_the_checkpoints_of_the_same_evidence_study_are_the_paper_s() -> None:
         ("hf/Qwen/Qwen3-8B", False, {"enable_thinking": False}),
         ("hf/meta-llama/Llama-3.1-8B-Instruct", False, {}),
     ]
+
+
+@pytest.mark.parametrize("axis", ["1", "0.5", "true", "no", "null"])
+def test_an_axis_of_a_recipe_is_called_by_the_rule_of_roles(tmp_path: Path, axis: str) -> None:
+    step = {"validity": {"benchmarks": {"piqa/accuracy": axis}, "outcomes": {"blimp/accuracy": "form"}}}
+    with pytest.raises(UserError, match=f"'piqa/accuracy' must have the name of an axis, or nothing, and has '{axis}'"):
+        read_recipe(written(tmp_path / "r.yaml", steps=[step]))

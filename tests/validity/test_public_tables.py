@@ -305,3 +305,25 @@ def test_roles_in_yaml_say_the_same_as_flags(tmp_path) -> None:
     )
     expected = Roles(benchmark="suite", value="points", split=("tag",), duplicates="mean", missing=("-1",))
     assert replace(read_roles(tmp_path / "roles.yaml")) == expected
+
+
+@pytest.mark.parametrize(
+    ("cells", "first", "mean"),
+    [
+        (("0,5", "0,75", "0,25"), 0.5, 0.625),
+        (("50%", "75%", "25%"), 50.0, 62.5),
+        (("50,5%", "75,5%", "25,0%"), 50.5, 63.0),
+        (("1,234", "1,236", "2,000"), 1234.0, 1235.0),
+        (("0.5", "0.75", "0.25"), 0.5, 0.625),
+        (("1", "0,5", "0,25"), 1.0, 0.75),
+    ],
+)
+def test_several_scores_are_joined_as_their_column_writes_numbers(
+    tmp_path: Path, cells: tuple[str, ...], first: float, mean: float
+) -> None:
+    # Two rows of model a, one of each other.
+    rows = [("a", cells[0]), ("a", cells[1]), *((other, cells[2]) for other in "bcdefghi")]
+    path = tmp_path / "t.csv"
+    path.write_text("model;benchmark;score\n" + "".join(f"{model};x;{cell}\n" for model, cell in rows))
+    for rule, expected in (("first", first), ("mean", mean)):
+        assert read_table(path, Roles(duplicates=rule)).scores[0, 0] == pytest.approx(expected)

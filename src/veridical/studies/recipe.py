@@ -18,6 +18,7 @@ from veridical.models import DTYPES
 from veridical.prompts.template_arguments import parse_template_arguments
 from veridical.runs.plan import MODES
 from veridical.studies.fit_on import FITTED_ON, READOUT_MODES
+from veridical.validity.roles import may_be_axis
 
 SCHEMA = "veridical.recipe/1"
 ENDINGS = (".yaml", ".yml")
@@ -188,6 +189,14 @@ class ValidityStep(Part):
     outcomes: Axes
     controls: tuple[Name, ...] = ()
     variants: Mapping[Name, str] = Field(default_factory=dict)
+
+    @field_validator("benchmarks", "outcomes")
+    @classmethod
+    def _axes_are_names(cls, axes: Mapping[str, str]) -> Mapping[str, str]:
+        for name, axis in axes.items():
+            if not may_be_axis(axis):
+                raise ValueError(f"{name!r} must have the name of an axis, or nothing, and has {axis[:40]!r}")
+        return axes
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from veridical.errors import UserError
-from veridical.validity.cells import has_percent_signs, is_missing, number_in
+from veridical.validity.cells import has_percent_signs, is_missing, number_in, plain
 from veridical.validity.reading import Raw
 from veridical.validity.results import Note
 from veridical.validity.roles import Roles, found_column
@@ -57,8 +57,15 @@ def wide(raw: Raw, roles: Roles) -> Raw:
         raise _second_score(raw, shape, models, next(iter(repeats.values())), described)
     scores: dict[str, list[Any]] = {name: [None] * len(rows) for name in names}
     values = raw.frame[shape.value].to_list()
+    texts, written = raw.texts(shape.value) if repeats else [], {}
+    for name in {name for _, name in repeats}:
+        of_benchmark = [text for text, one in zip(texts, shape.names, strict=True) if one == name]
+        written[name] = _Cells.of(of_benchmark, roles)
     for (place, name), found in cells.items():
-        scores[name][place] = _joined(raw, shape.value, found, roles) if len(found) > 1 else values[found[0]]
+        several = len(found) > 1
+        scores[name][place] = (
+            written[name].joined([texts[row] for row in found], roles) if several else values[found[0]]
+        )
     kind = raw.frame[shape.value].dtype if not repeats else pl.String()
     turned = [
         pl.Series(name, [None if one is None else str(one) for one in column] if repeats else column, kind)
@@ -138,16 +145,32 @@ def _second_score(
     )
 
 
-def _joined(raw: Raw, column: str, rows: Sequence[int], roles: Roles) -> str | None:
-    """The score that counts of several: the first that there is, or the mean of those that there are."""
-    texts = [text for text in (raw.text_at(column, row) for row in rows) if not is_missing(text, roles.missing)]
-    if not texts:
-        return None
-    sign = "%" if has_percent_signs(texts) else ""
-    numbers = [number_in(text.removesuffix(sign).strip()) for text in texts]
-    if roles.duplicates == "first" or None in numbers:
-        return texts[0]
-    return repr(sum(number for number in numbers if number is not None) / len(numbers)) + sign
+@dataclass(frozen=True)
+class _Cells:
+    """The scores of one benchmark as they are written; what all of them share says how their numbers are to be read."""
+
+    plainly: Mapping[str, str]
+    with_percent_signs: bool
+    with_decimal_commas: bool
+
+    @classmethod
+    def of(cls, texts: Sequence[str], roles: Roles) -> _Cells:
+        """Of all cells of a benchmark; those without a score say nothing."""
+        texts = [text for text in texts if not is_missing(text, roles.missing)]
+        plainly = dict(zip(texts, plain(texts), strict=True))
+        commas = any("," in text and "." in written for text, written in plainly.items())
+        return cls(plainly, has_percent_signs(texts), commas)
+
+    def joined(self, texts: Sequence[str], roles: Roles) -> str | None:
+        """What counts of several cells: the first score that there is, or the mean, written as the others are."""
+        texts = [text for text in texts if not is_missing(text, roles.missing)]
+        if not texts or roles.duplicates == "first":
+            return texts[0] if texts else None
+        numbers = [number for text in texts if (number := number_in(self.plainly[text])) is not None]
+        if len(numbers) < len(texts):
+            return texts[0]
+        mean = repr(sum(numbers) / len(numbers))
+        return mean.replace(".", "," if self.with_decimal_commas else ".") + ("%" if self.with_percent_signs else "")
 
 
 def _facts(

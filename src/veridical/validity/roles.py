@@ -141,12 +141,17 @@ def _axes(path: Path, document: Mapping[str, Any], key: str) -> dict[str, str]:
     """`{name: axis}`. Raises UserError for an axis that is a number or a truth value: no axis is called so."""
     found = _mapping(path, document, key)
     for name, axis in found.items():
-        if _VALUE.fullmatch(axis):
+        if not may_be_axis(axis):
             raise UserError(
                 f"{path}: {key} of {name!r} must be the name of an axis, or nothing, and is {axis[:40]!r}; numbers of "
                 "items go under items"
             )
     return found
+
+
+def may_be_axis(text: str) -> bool:
+    """Whether an axis may be called so: not by a number or a truth value, which was meant for something else."""
+    return _VALUE.fullmatch(text) is None
 
 
 _VALUE = re.compile(r"[-+]?(\d[\d_,.]*|\.\d+)([eE][-+]?\d+)?%?|true|false|yes|no|null|nan", re.IGNORECASE)

@@ -46,7 +46,7 @@ def answers_of(
         task.ledger.take()
         labels = options.of(row)
         golds = golds_of(row, columns.gold, labels)
-        document = cell_of(row, columns.id) or str(row.line)
+        document = name_in(row, columns.id) or f"line {row.line}"
         answer = Answer(
             document=document,
             fields={columns.id or "line": document},
@@ -102,7 +102,7 @@ def answers_of(
 def _asked(row: TableRow, columns: PredictionColumns) -> str:
     """What identifies the item of a row: rows of one id with another question or right answer are of other items."""
     question = {name: cell for name, cell in row.values.items() if name.strip().lower() in _QUESTION}
-    return json.dumps([cell_of(row, columns.id) or row.line, golds_of(row, columns.gold), sorted(question.items())])
+    return json.dumps([name_in(row, columns.id) or row.line, golds_of(row, columns.gold), sorted(question.items())])
 
 
 def _describe(answer: Answer, row: TableRow, columns: PredictionColumns) -> None:
@@ -149,6 +149,11 @@ def said_in(row: TableRow, column: str, known: Sequence[str]) -> str:
     text = row.values.get(column, "").strip()
     named = folded(text) in map(folded, known)
     return text if text and named else cell_of(row, column)
+
+
+def name_in(row: TableRow, column: str) -> str:
+    """An id, or the name of a model or task, as it stands (`NA` is a name like any); "" where there is none."""
+    return row.values.get(column, "").strip() if column else ""
 
 
 def cell_of(row: TableRow, column: str) -> str:

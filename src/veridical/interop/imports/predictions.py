@@ -10,7 +10,7 @@ from veridical.errors import UserError
 from veridical.files.sources import check_source
 from veridical.files.tables import TableRow
 from veridical.interop.imports.logged import NO_MODEL, LoggedModel, LoggedTask
-from veridical.interop.imports.prediction_answers import answers_of, cell_of, grade_of, places_of, said_in
+from veridical.interop.imports.prediction_answers import answers_of, cell_of, grade_of, name_in, places_of, said_in
 from veridical.interop.imports.prediction_columns import PredictionColumns, found_columns
 from veridical.interop.imports.prediction_options import Options, golds_of, named_option, options_of
 from veridical.interop.imports.prediction_rows import read_rows
@@ -33,7 +33,7 @@ def read_predictions(path: Path, given: PredictionColumns | None = None) -> list
         raise UserError(f"{path}: no rows; write one for each answer")
     groups: dict[tuple[str, str], list[TableRow]] = {}
     for row in rows:
-        key = cell_of(row, columns.model) or path.stem, cell_of(row, columns.task) or path.stem
+        key = name_in(row, columns.model) or path.stem, name_in(row, columns.task) or path.stem
         groups.setdefault(key, []).append(row)
     models: dict[str, LoggedModel] = {}
     for (model, name), own in groups.items():
