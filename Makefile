@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check test-faults test-traps bench clean
+.PHONY: help demo test test-all check test-faults test-traps test-servers bench clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -49,6 +49,16 @@ test-faults: $(VENV)/test  ## damage 300 copies of each kind of file (or VERIDIC
 test-traps: $(VENV)/test  ## bring each known bug back, and see its test fail
 	$(BIN)/python tests/traps.py
 
+# Compiles llama.cpp: some minutes, once.
+.venv-servers/ready:
+	$(PYTHON) -m venv .venv-servers
+	.venv-servers/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+	  'llama-cpp-python[server]'
+	touch $@
+
+test-servers: $(VENV)/test .venv-servers/ready  ## ask the embedded weights through a real server
+	$(BIN)/pytest --quiet tests/models/test_llama_server.py
+
 .venv-peer/ready:
 	$(PYTHON) -m venv .venv-peer
 	.venv-peer/bin/python -m pip install --quiet --constraint constraints.txt torch
@@ -73,4 +83,4 @@ bench: $(VENV)/test .venv-peer/ready  ## measure speed and memory against peers 
 	$(BIN)/python benchmarks/evaluation.py choices --shots 5 --items 100
 
 clean:  ## remove what was made
-	rm -rf $(VENV) .venv-peer .mypy_cache .ruff_cache .pytest_cache build dist
+	rm -rf $(VENV) .venv-peer .venv-servers .mypy_cache .ruff_cache .pytest_cache build dist
