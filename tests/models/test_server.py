@@ -414,7 +414,7 @@ def test_a_key_is_in_no_message(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(faults=lambda number, question: fault) as server, pytest.raises(UserError) as caught:
         model_of(server)
     assert KEY not in str(caught.value)
-    assert "Incorrect API key: (the key)" in str(caught.value)
+    assert "Incorrect API key: (OPENAI_API_KEY)" in str(caught.value)
 
 
 @pytest.mark.parametrize("code", [301, 302, 307, 308])

@@ -19,24 +19,27 @@ from veridical.models.protocol import (
     Query,
     Request,
 )
+from veridical.models.server.chat import (
+    BY_FIRST_TOKENS,
+    FIRST_QUESTION,
+    NOT_OURS,
+    SEED,
+    TOP,
+    chat_request,
+    refuse_local_settings,
+)
+from veridical.models.server.guard import Guard, without_secrets
 from veridical.models.server.pool import concurrently
 from veridical.models.server.replies import MalformedError, scored, used, written
 from veridical.models.server_settings import DEFAULT_BASE_URL, KEY, ServerSettings
 from veridical.models.settings import LoadSettings
-from veridical.prompts.template import Conversation, Message
 from veridical.status import Status
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-TOP = 20
-"""First tokens whose log-probabilities are asked for: as many as OpenAI's protocol allows."""
 WAIT = 0.5
 """Seconds before a request whose answer was not of the protocol is sent again; twice as long each time."""
-IN_A_ROW = 20
-"""Requests that fail one after another, after all attempts, before the server is taken to be out of reach."""
-SEED = 0
-FIRST_QUESTION = (Message("user", "Answer with the word yes."),)
 
 
 def server_model(spec: str, rest: str) -> ModelSource:
@@ -55,11 +58,7 @@ def load_server(source: ModelSource, settings: LoadSettings) -> ServerModel:
         raise UserError(
             f"model {source.spec!r} needs {error.name}, which is not installed: {install_command('api')}"
         ) from error
-    local = {"--dtype": settings.dtype != "float32", "--device": settings.device != "auto"}
-    local |= {"--device-map": settings.device_map is not None, "--template-arg": bool(settings.template_args)}
-    local["--batch-tokens"] = settings.batch_tokens is not None
-    if given := [name for name, is_given in local.items() if is_given]:
-        raise UserError(f"{', '.join(given)}: of weights that are run here; model {source.spec!r} is run by a server")
+    refuse_local_settings(source.spec, settings)
     return ServerModel(source, settings.server)
 
 
@@ -73,8 +72,7 @@ class ServerModel:
     def __init__(self, source: ModelSource, settings: ServerSettings) -> None:
         self.name = source.spec
         self.settings = settings
-        self.n_requests = 0
-        self.n_tokens = 0
+        self._guard = Guard(source.spec, settings)
         self._model = source.location
         self._key = settings.key
         if not self._key and settings.address == DEFAULT_BASE_URL:
@@ -83,14 +81,13 @@ class ServerModel:
                 f"address with --base-url, or write hf/{source.spec} for a model of the Hugging Face hub"
             )
         self._limit = "max_tokens"
-        self._failed_in_a_row = 0
         address = settings.address
         told, scores = self._first()
         self.modes: tuple[Mode, ...] = ("loglikelihood", "generate") if scores else ("generate",)
         self.fingerprint = Fingerprint(
             {"server": address, "model": self._model, "protocol": f"chat, temperature 0, seed {SEED}, top {TOP}"} | told
         )
-        self.loading = LoadingNotes(remarks=tuple(_remarks(scores)))
+        self.loading = LoadingNotes(remarks=(NOT_OURS, *((BY_FIRST_TOKENS,) if scores else ())))
 
     @property
     def n_parameters(self) -> int | None:
@@ -99,18 +96,7 @@ class ServerModel:
 
     def prepare(self, query: Query, settings: GenerationSettings | None = None) -> Request:
         """The messages as they are sent, and the choices. Raises UserError for what the chat protocol cannot put."""
-        context = query.contexts[0]
-        if len(query.contexts) > 1 or not isinstance(context, Conversation):
-            raise UserError(
-                f"model {self.name!r}: a prompt without turns, or a context for each choice, cannot be put to a chat "
-                "server; ask it with local weights (hf/..., gguf/...)"
-            )
-        if context.messages[-1].role == "assistant":
-            raise UserError(f"model {self.name!r}: a chat server does not continue a turn that the assistant has begun")
-        if query.continuations:
-            _check_apart(self.name, query.continuations)
-            return Request(messages=context.messages, continuations=query.continuations)
-        return Request(messages=context.messages, settings=settings or GenerationSettings())
+        return chat_request(self.name, query, settings)
 
     def answer(self, requests: Iterable[Request]) -> Iterator[tuple[int, Outcome]]:
         """Answers as they come. A request that fails after all attempts is an `error`, with the reason.
@@ -133,11 +119,11 @@ class ServerModel:
         import openai
 
         for attempt in range(self.settings.retries + 1):
-            self._check_limits()
+            self._guard.check_limits()
             try:
                 completion = await self._sent(client, request)
                 outcome = written(completion) if request.settings else scored(completion, request.continuations)
-                self._failed_in_a_row = 0
+                self._guard.succeeded()
                 return outcome
             except (MalformedError, ValueError, TypeError, AttributeError, openai.APIResponseValidationError) as error:
                 # The SDK sends again what failed by its status or connection, but not what has another body.
@@ -153,13 +139,7 @@ class ServerModel:
             except openai.APIConnectionError as error:  # timeouts among them
                 reason = f"{error} after {self.settings.retries + 1} attempts"
                 break
-        self._failed_in_a_row += 1
-        if self._failed_in_a_row >= IN_A_ROW:
-            raise UserError(
-                f"model {self.name!r}: {IN_A_ROW} requests in a row failed (the last: {self._without_key(reason)}); "
-                "answers that came are stored, and the same command goes on"
-            )
-        return Outcome(Status.ERROR, detail=self._without_key(reason))
+        return Outcome(Status.ERROR, detail=self._guard.failed(reason))
 
     async def _sent(self, client: AsyncOpenAI, request: Request) -> Any:
         """One request. What the server calls the limit of the answer's length is found out by the first."""
@@ -174,7 +154,7 @@ class ServerModel:
         }
         if not request.settings:
             given |= {"logprobs": True, "top_logprobs": TOP}
-        self.n_requests += 1
+        self._guard.n_requests += 1
         try:
             completion = await client.chat.completions.create(**given)
         except openai.BadRequestError as error:
@@ -182,21 +162,8 @@ class ServerModel:
                 self._limit = "max_completion_tokens"
                 return await self._sent(client, request)
             raise
-        self.n_tokens += used(completion).total
+        self._guard.n_tokens += used(completion)
         return completion
-
-    def _check_limits(self) -> None:
-        settings = self.settings
-        if settings.max_requests is not None and self.n_requests >= settings.max_requests:
-            raise UserError(
-                f"--max-requests {settings.max_requests:,} is reached: answers that came are stored, and the same "
-                "command with a larger number goes on"
-            )
-        if settings.max_total_tokens is not None and self.n_tokens >= settings.max_total_tokens:
-            raise UserError(
-                f"--max-total-tokens {settings.max_total_tokens:,}: {self.n_tokens:,} were used; answers that came are "
-                "stored, and the same command with a larger number goes on"
-            )
 
     def _first(self) -> tuple[dict[str, str], bool]:
         """What the server tells of itself, and whether it gives log-probabilities: by one request for each."""
@@ -229,10 +196,7 @@ class ServerModel:
         """What the server says of a request that it refuses."""
         body = error.body if isinstance(error.body, dict) else {}
         message = body.get("message") or error.message
-        return self._without_key(f"status {error.status_code}: {excerpt(message, 300)}")
-
-    def _without_key(self, text: str) -> str:
-        return text.replace(self._key, "(the key)") if self._key else text
+        return without_secrets(f"status {error.status_code}: {excerpt(message, 300)}")
 
 
 def is_too_long(reason: str) -> bool:
@@ -252,24 +216,3 @@ def _client(settings: ServerSettings, key: str) -> AsyncOpenAI:
         max_retries=settings.retries,
         http_client=DefaultAsyncHttpxClient(follow_redirects=False),
     )
-
-
-def _check_apart(name: str, continuations: tuple[str, ...]) -> None:
-    """Raise UserError for choices that no first token can tell apart: one that another begins with."""
-    texts = [text.strip() for text in continuations]
-    for one in texts:
-        for other in texts:
-            if one is not other and other.startswith(one):
-                raise UserError(
-                    f"model {name!r}: choices {excerpt(one, 40)!r} and {excerpt(other, 40)!r} begin alike, and a chat "
-                    "server gives the probabilities of the first token alone; use --mode generate"
-                )
-
-
-def _remarks(scores: bool) -> Iterator[str]:
-    yield "is run by a server, which renders and tokenises: nothing is known of its weights, precision and batches"
-    if scores:
-        yield (
-            f"is scored by the {TOP} likeliest first tokens of its answer; a choice below them has the lowest one's "
-            "log-probability as its score, an upper bound"
-        )

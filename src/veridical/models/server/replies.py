@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from veridical.models.protocol import ChoiceScore, FinishReason, Outcome
@@ -18,17 +17,10 @@ class MalformedError(Exception):
     """An answer that is not of the form that was asked for. The message says in a few words what is wrong with it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of a request, as the server counts them: of the prompt and of the answer together."""
-
-    total: int
-
-
-def used(completion: Any) -> Usage:
-    """The tokens that an answer says it used; none where it does not say."""
+def used(completion: Any) -> int:
+    """The tokens of prompt and answer, as an answer says; 0 where it does not say."""
     total = getattr(getattr(completion, "usage", None), "total_tokens", None)
-    return Usage(total if isinstance(total, int) and total > 0 else 0)
+    return total if isinstance(total, int) and total > 0 else 0
 
 
 def written(completion: Any) -> Outcome:
@@ -61,7 +53,16 @@ def written(completion: Any) -> Outcome:
 
 
 def scored(completion: Any, continuations: Sequence[str]) -> Outcome:
-    """The outcome of a request for the first token's probabilities, as scores of the choices.
+    """The outcome of a request for the first token's probabilities: see `by_first_tokens`. Raises MalformedError."""
+    choice = _only_choice(completion)
+    content = getattr(getattr(choice, "logprobs", None), "content", None)
+    if not content:
+        raise MalformedError("no log-probabilities")
+    return by_first_tokens([(one.token, one.logprob) for one in content[0].top_logprobs or ()], continuations)
+
+
+def by_first_tokens(listed: Sequence[tuple[str, float]], continuations: Sequence[str]) -> Outcome:
+    """Scores of choices from the likeliest first tokens and their log-probabilities.
 
     A token counts for a choice that begins with it (white space around the token set aside), and the probabilities of
     several such tokens are added. A choice that none of the listed tokens begins has the lowest listed log-probability
@@ -71,11 +72,6 @@ def scored(completion: Any, continuations: Sequence[str]) -> Outcome:
 
     Raises MalformedError.
     """
-    choice = _only_choice(completion)
-    content = getattr(getattr(choice, "logprobs", None), "content", None)
-    if not content:
-        raise MalformedError("no log-probabilities")
-    listed = [(one.token, one.logprob) for one in content[0].top_logprobs or ()]
     if not listed or not all(isinstance(p, int | float) and math.isfinite(p) and p <= 1e-3 for _, p in listed):
         raise MalformedError("log-probabilities that are none")
     lowest = min(value for _, value in listed)
