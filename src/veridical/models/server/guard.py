@@ -1,4 +1,4 @@
-"""What ends a job that goes through a server: its limits, or failures one after another. And secrets out of messages."""
+"""What ends a job that goes through a server: its limits, or failures one after another; secrets in messages."""
 
 from __future__ import annotations
 
