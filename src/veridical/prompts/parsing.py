@@ -6,7 +6,8 @@ label is looked at (`prompts.mentions`): what stands around it (`prompts.forms`)
 (`prompts.clauses`). Of the claims that are left some outweigh others (`prompts.weighing`).
 
 A label that a sentence merely mentions is never taken. Claims that disagree make a reply `ambiguous`, as does
-prose that mentions several labels; one mention in prose is `unparsed`. A claim that announces a final answer
+prose that mentions several labels, or a question of its own whose answer it contradicts
+(`prompts.contradictions`); one mention in prose is `unparsed`. A claim that announces a final answer
 outweighs those before it, words such as `Wait, let me reconsider` take back what stands before them, and what comes
 after an answer and a line such as `Question:` is a run-on and is not read.
 
@@ -23,6 +24,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from veridical.prompts.channels import said
+from veridical.prompts.contradictions import Contradiction
 from veridical.prompts.reader import Reader
 from veridical.status import Status
 
@@ -62,6 +64,8 @@ def parse(
     if cut:
         claims = [claim for claim in claims if claim.complete]
     claimed = {claim.label for claim in claims}
+    if claims and all(claim.rank != "decisive" for claim in claims) and _contradiction(tuple(labels)).found(answer):
+        return Parsed(Status.AMBIGUOUS)
     if len(claimed) == 1:
         return Parsed(Status.OK, claims[0].label, claims[0].form)
     if claimed:
@@ -69,6 +73,11 @@ def parse(
     if cut:
         return Parsed(Status.TRUNCATED)
     return Parsed(Status.AMBIGUOUS if len(mentioned) > 1 else Status.UNPARSED)
+
+
+@lru_cache(maxsize=256)
+def _contradiction(labels: tuple[str, ...]) -> Contradiction:
+    return Contradiction(labels)
 
 
 @lru_cache(maxsize=256)

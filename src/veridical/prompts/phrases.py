@@ -42,8 +42,7 @@ INTERJECTION = (
 # Yes to a question that the reply itself has asked, which nothing takes back or limits.
 YES = (
     rf"{CLOSERS}\?{CLOSERS}\s{{1,4}}(?:yes|yep|indeed|absolutely|it is)(?:,? (?:it is|it does|this is|that is))?"
-    # What the answer then is called may be another label, which makes two claims of one breath.
-    rf"(?:,? (?:because|since)\b|(?=,? (?:it is|it's|the answer is) (?-i:[A-Z]))|[ \t]{{0,2}}(?:\Z|\n|{STOP}(?=\s|\Z))"
+    rf"(?:,? (?:because|since)\b|[ \t]{{0,2}}(?:\Z|\n|{STOP}(?=\s|\Z))"
     r"(?!\s{0,4}(?:but|however|no|not|wait|actually|or|and|maybe|perhaps|probably|possibly|then|although|though|hm+|still"
     r"|yet|unless|if|only|almost|nearly|partly|sort|kind|said)\b))"
 )

@@ -55,7 +55,7 @@ _TAKEN_BACK = re.compile(
 )
 """Words by which a reply takes back what it said before, and an example each in the tests."""
 _CALLED_WRONG = re.compile(
-    r"(?<!yes, )(?:that|this|it)(?:'s| is| was| would be)(?: (?:all|quite|just|simply|clearly|obviously|of course))? "
+    r"(?:that|this|it)(?:'s| is| was| would be)(?: (?:all|quite|just|simply|clearly|obviously|of course))? "
     r"(?:wrong|incorrect|mistaken|not (?:right|correct|true|so)|a mistake|an error|false|nonsense)\b"
     r"(?! (?:to|that|about|if|because|since|as)\b)",
 )
