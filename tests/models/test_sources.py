@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -173,3 +174,15 @@ def test_what_needs_weights_here_refuses_a_server_before_it_is_asked(
     ):
         assert main(words) == 2
         assert "is run by a server: local weights are needed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "chat_template.jinja", "anything"])
+def test_a_pipe_in_a_model_folder_is_refused_and_not_waited_for(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    for file in ("config.json", "model.safetensors"):
+        if file != name:
+            (folder / file).write_text("{}")
+    os.mkfifo(folder / name)
+    with pytest.raises(UserError, match=f"{name}: a (named )?pipe, not a file; move it away"):
+        resolve(f"hf/{folder}")

@@ -38,12 +38,27 @@ def check_source(path: Path) -> None:
         raise unreadable(path, error) from error
     if stat.S_ISDIR(found.st_mode):
         raise UserError("a folder, not a file; give a file in it", where=excerpt(path))
-    if not stat.S_ISREG(found.st_mode):
-        kind = KINDS.get(stat.S_IFMT(found.st_mode), "no regular file")
-        raise UserError(f"{kind}, not a file; save what it gives to a file, and name that", where=excerpt(path))
+    _check_kind(path, found.st_mode, "save what it gives to a file, and name that")
     if found.st_size > LARGEST:
         size = f"{found.st_size / (1 << 30):,.1f} GiB"
         raise UserError(
             f"{size}, and files up to {LARGEST >> 30} GiB are read; divide it, or take a part of it",
             where=excerpt(path),
         )
+
+
+def check_folder(folder: Path) -> None:
+    """Raise UserError where an entry of a folder that a library is to read is a pipe or a device."""
+    for path in sorted(folder.iterdir()):
+        try:
+            mode = path.stat().st_mode
+        except OSError:  # a link that leads nowhere: its reader says so, if it has one
+            continue
+        if not stat.S_ISDIR(mode):
+            _check_kind(path, mode, "move it away, or put the file in its place")
+
+
+def _check_kind(path: Path, mode: int, advice: str) -> None:
+    if not stat.S_ISREG(mode):
+        kind = KINDS.get(stat.S_IFMT(mode), "no regular file")
+        raise UserError(f"{kind}, not a file; {advice}", where=excerpt(path))

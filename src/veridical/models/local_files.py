@@ -7,6 +7,7 @@ from pathlib import Path
 from veridical.errors import UserError
 from veridical.files.links import real_path
 from veridical.files.pointers import check_pointer_file
+from veridical.files.sources import check_folder
 from veridical.models.model_source import ModelSource
 from veridical.models.shards import check_shards
 
@@ -36,6 +37,7 @@ def hugging_face(spec: str, rest: str) -> ModelSource:
     """
     path = Path(rest).expanduser()
     if path.is_dir():
+        check_folder(path)
         if not (path / "config.json").is_file():
             raise UserError(f"model {spec!r}: {path} has no config.json, so it is not a Hugging Face model folder")
         if not any(file.name.endswith(WEIGHTS) for file in path.iterdir()):
