@@ -195,9 +195,28 @@ def test_answers_that_share_a_key_come_in_their_order_of_appearance() -> None:
 def test_only_the_first_repeat_is_read_but_for_accuracy_over_repeats() -> None:
     again = frame(PAIRS, dict.fromkeys(ANSWERS, "Unknown")).with_columns(repeat=pl.lit(1, pl.Int64))
     measures = judge(PAIRS, pl.concat([frame(PAIRS, ANSWERS), again]))
-    assert [m for m in measures if m.measure != "accuracy_over_repeats"] == judge(PAIRS, frame(PAIRS, ANSWERS))
+    over = ("accuracy_over_repeats", "changed_over_repeats")
+    assert [m for m in measures if m.measure not in over] == judge(PAIRS, frame(PAIRS, ANSWERS))
     # 4 of 8 right, then none: each item counts once.
     assert get(measures, "accuracy_over_repeats").value == pytest.approx(2 / 8)
+    # Those that were Unknown at first have not changed.
+    n_same = sum(answer == "Unknown" for answer in ANSWERS.values())
+    assert get(measures, "changed_over_repeats").value == pytest.approx(1 - n_same / 8)
+
+
+def test_an_answer_that_did_not_come_may_have_changed() -> None:
+    first = frame(PAIRS, ANSWERS)
+    second = first.with_columns(repeat=pl.lit(1, pl.Int64))
+    # Of 8 items one is unparsed the second time, and one was asked once alone.
+    items = first["item"].to_list()
+    unparsed = pl.col("item") == items[0]
+    second = second.filter(pl.col("item") != items[1]).with_columns(
+        status=pl.when(unparsed).then(pl.lit("unparsed")).otherwise("status"),
+        label=pl.when(unparsed).then(None).otherwise("label"),
+    )
+    changed = get(judge(PAIRS, pl.concat([first, second])), "changed_over_repeats")
+    assert (changed.value, changed.bound_low, changed.bound_high) == (0, 0, pytest.approx(1 / 7))
+    assert changed.n_items == 7
 
 
 def test_nothing_to_judge_gives_no_records() -> None:

@@ -13,7 +13,7 @@ from veridical.errors import UserError
 if TYPE_CHECKING:
     from veridical.studies.recipe import Recipe
 
-SAID_BY_THE_RECIPE = ("prompt", "mode", "shots", "orders", "max_new_tokens")
+SAID_BY_THE_RECIPE = ("prompt", "mode", "shots", "orders", "repeats", "max_new_tokens")
 
 
 def named(context: typer.Context, option: str) -> bool:

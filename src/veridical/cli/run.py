@@ -49,6 +49,9 @@ def command(
         int | None,
         typer.Option("--orders", metavar="N", min=0, help="Label orders; 0: all. Default: the prompt's own."),
     ] = None,
+    repeats: Annotated[
+        int, typer.Option("--repeats", metavar="N", min=1, help="Ask each question N times; what changes is measured.")
+    ] = 1,
     max_new_tokens: Annotated[
         int, typer.Option("--max-new-tokens", metavar="N", min=1, help="Where generation stops.")
     ] = 512,
@@ -86,6 +89,7 @@ def command(
                 seed=seed,
                 out=study_folder,
                 orders=orders,
+                repeats=repeats,
                 max_new_tokens=max_new_tokens,
                 progress=progress,
                 **loading.options(),

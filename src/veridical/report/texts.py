@@ -25,6 +25,10 @@ MEASURES: Mapping[str, MeasureText] = {
         "Mean over items of the share of their repeats (epochs, trials) that are right. Accuracy is of the first "
         "repeat.",
     ),
+    "changed_over_repeats": MeasureText(
+        "Changed over repeats",
+        "Share of the items asked more than once whose answers differ. A model asked greedily would have 0.",
+    ),
     "pair_consistency": MeasureText(
         "Pair consistency", "Share of sets that are right in both roles of a pair. 1 is best."
     ),

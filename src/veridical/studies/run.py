@@ -46,6 +46,7 @@ def run(
     seed: int = 0,
     out: str | Path | None = None,
     orders: int | None = None,
+    repeats: int = 1,
     max_new_tokens: int = MAX_NEW_TOKENS,
     hidden_layers: Layers | None = None,
     bases: Mapping[str, str] | None = None,
@@ -70,6 +71,7 @@ def run(
         shots: how many solved items to show before each that is asked (benchmarks), chosen by `seed`.
         limit: at most this many item sets of each suite, chosen by `seed`; a larger limit only adds sets.
         orders: how many rotations of the label order to ask (0: all); each prompt's own number where None.
+        repeats: how often each question is asked; how often the answer changes is then measured.
         hidden_layers: by input, layers whose hidden state of the last prompt token is stored, from the passes that
             score, in the run's folder `hidden`: `{"full": [0, -2]}` (0 is the embedding, -2 the output of the
             penultimate block), or None for all.
@@ -91,9 +93,12 @@ def run(
         limit=limit,
         orders=orders,
         seed=seed,
+        repeats=repeats,
     )
     if not names:
         raise UserError("no suite is given: name at least one, built in ('veridical suites' lists them) or a file")
+    if repeats < 1:
+        raise UserError(f"--repeats {repeats}: give 1 or more")
     if max_new_tokens < 1:
         raise UserError(f"--max-new-tokens {max_new_tokens}: give 1 or more")
     if not models:
