@@ -5,7 +5,7 @@ What is computed here of scores is what `veridical.judge.answers.read_scores` co
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -34,34 +34,30 @@ def answered_frame(name: str, asks: pl.DataFrame, responses: pl.DataFrame, suite
     `asks` and `responses` are those of `veridical.runs.store`. The order of rows does not depend on the calls that
     asked them: prompts, modes and inputs as the suite lists them, items by their ids.
     """
-    joined = asks.drop("joined", "labels").join(responses, on="key", how="left", maintain_order="left").drop("key")
-    asked = [suites[suite] for suite in sorted(set(asks["suite"]))]
-    parts = (_of_suite(name, suite, joined.filter(suite=suite.name)) for suite in asked)
+    rows = responses.select("key").with_row_index("row")
+    asked = asks.drop("joined", "labels").join(rows, on="key", how="left", maintain_order="left").drop("key")
+    answers = responses.drop("key")
+    named = [suites[suite] for suite in sorted(set(asks["suite"]))]
+    parts = (part for suite in named for part in _of_suite(name, suite, asked.filter(suite=suite.name), answers))
     return pl.concat([pl.DataFrame(schema=SCHEMA), *parts])
 
 
-def _of_suite(name: str, suite: Suite, rows: pl.DataFrame) -> pl.DataFrame:
+def _of_suite(name: str, suite: Suite, asked: pl.DataFrame, answers: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """The rows of one suite in slices; `row` of an ask is that of its answer."""
     labels = {item.id: list(item.labels) for item in suite.items}
     known = pl.DataFrame(
         {"item": list(labels), "labels": list(labels.values())},
         schema={"item": pl.String(), "labels": pl.List(pl.String())},
     )
     inputs = [FULL, *(input for input in suite.inputs if input != FULL)]
-    rows = (
-        rows.join(known, on="item", how="left", maintain_order="left")
-        .with_columns(
-            _rank("prompt", [prompt.name for prompt in suite.prompts]),
-            _rank("mode", MODES),
-            _rank("input", inputs),
-            model=pl.lit(name),
-            answerer=pl.lit("model"),
-            came=pl.col("status"),
-        )
-        .sort(*_RANKS, "item", "order", "repeat")
-    )
-    parts = (_scored(part.lazy(), suite.normalisation).collect() for part in rows.iter_slices(SLICE))
+    ranks = (_rank("prompt", [prompt.name for prompt in suite.prompts]), _rank("mode", MODES), _rank("input", inputs))
     columns = [pl.col(column).cast(kind) for column, kind in SCHEMA.items()]
-    return pl.concat([_read_texts(part).select(columns) for part in parts])
+    for part in asked.with_columns(*ranks).sort(*_RANKS, "item", "order", "repeat").iter_slices(SLICE):
+        rows = part.hstack(answers.select(pl.all().gather(part["row"])))
+        rows = rows.join(known, on="item", how="left", maintain_order="left").with_columns(
+            model=pl.lit(name), answerer=pl.lit("model"), came=pl.col("status")
+        )
+        yield _read_texts(_scored(rows.lazy(), suite.normalisation).collect()).select(columns)
 
 
 def _rank(column: str, names: Sequence[str]) -> pl.Expr:
