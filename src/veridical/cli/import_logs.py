@@ -59,6 +59,10 @@ def command(
         list[str] | None,
         typer.Option("--missing", metavar="NUMBER", help="A number that stands for a missing score, such as -999."),
     ] = None,
+    suite: Annotated[
+        str | None,
+        typer.Option("--suite", metavar="SUITE", help="inspect: the suite of a task that 'export inspect' wrote."),
+    ] = None,
     seed: DrawSeed = 0,
     json: Json = False,
 ) -> None:
@@ -79,6 +83,11 @@ def command(
     }
     if harness != "predictions" and (flag := next((flag for flag, value in named.items() if value), None)):
         raise UserError(f"{flag} is for predictions, and {harness} is another format: leave it out")
+    if suite is not None:
+        if harness != "inspect":
+            raise UserError(f"--suite is for logs of Inspect, and {harness} is another format: leave it out")
+        _suite_log(path, suite, out, model, json=json)
+        return
     if harness == "scores":
         _scores(path, out, model, missing or (), json=json)
         return
@@ -125,6 +134,19 @@ def command(
         return
     results().print(render(done.imported))
     typer.echo(f"\nreport: {done.study.report}")
+
+
+def _suite_log(path: Path, suite: str, out: Path, model: str | None, *, json: bool) -> None:
+    from veridical.cli.console import measures_document, print_json, print_tables
+    from veridical.interop.imports.inspect_suite import import_suite_log
+    from veridical.suites import registry
+
+    study = import_suite_log(path, registry.read(suite, registry.Data())[0], out, model=model)
+    if json:
+        print_json(measures_document(str(study.path), study.judgement))
+        return
+    print_tables(study.judgement)
+    typer.echo(f"\nreport: {study.report}")
 
 
 def _scores(path: Path, out: Path, model: str | None, missing: Sequence[str], *, json: bool) -> None:
