@@ -124,7 +124,9 @@ def test_commands_say_what_comes_next(tmp_path: Path) -> None:
     assert f"cd {tmp_path}/task && inspect eval toy.py" in done.stdout
     log = evaluated(tmp_path / "task" / "toy.py", tmp_path / "logs")
     words = ("import", "inspect", log, "--suite", tmp_path / "task" / "suite.jsonl", "--out", tmp_path / "run")
-    done = call(*words, "--json")
+    # In a process that has not imported Inspect, which teaches Python to read its archives (Zstandard).
+    command = [sys.executable, "-m", "veridical", *map(str, words), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)["measures"]
     gold = {item.fields["hypothesis"] + item.fields["premise"]: item.gold for item in toy_suite(2).items}
