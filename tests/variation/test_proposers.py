@@ -61,7 +61,7 @@ def test_gguf_is_causal(loaders: None, tmp_path: Path) -> None:
     [
         ("minilm", "embedded proposer: minilm-mlm"),
         ("hf/./nowhere", "there is no folder nowhere"),
-        ("openai/x", "unknown model provider 'openai'"),
+        ("openai/x", "is run by a server: local weights are needed"),
     ],
 )
 def test_an_unknown_proposer_is_reported(spec: str, words: str) -> None:
