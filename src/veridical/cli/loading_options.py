@@ -15,9 +15,7 @@ BaseUrl = Annotated[
     str | None,
     typer.Option("--base-url", metavar="URL", help="openai/NAME: the server. Default: OPENAI_BASE_URL, or OpenAI's."),
 ]
-Concurrency = Annotated[
-    int, typer.Option("--concurrency", metavar="N", min=1, help="Servers: requests at once.")
-]
+Concurrency = Annotated[int, typer.Option("--concurrency", metavar="N", min=1, help="Servers: requests at once.")]
 Timeout = Annotated[
     float, typer.Option("--timeout", metavar="S", min=0.1, help="Servers: seconds that a request may take.")
 ]
