@@ -162,15 +162,12 @@ def test_unknown_settings_suggest_the_nearest(flag: str, value: str, message: st
         load("smollm2", **{flag: value})  # type: ignore[arg-type]
 
 
-def test_what_needs_weights_here_refuses_a_server_before_it_is_asked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_needs_weights_here_refuses_a_server_before_it_is_asked(capsys: pytest.CaptureFixture[str]) -> None:
     assert resolve("openai/any/name") == sources.ModelSource("openai/any/name", "remote", "any/name", "openai")
     for words in (
         ["readout", "evidence", "--model", "openai/x"],
         ["doctor", "--model", "openai/x"],
         ["lm-eval", "--tasks", "piqa", "--model", "openai/x"],
-        ["vary", "--suite", "evidence", "--proposer", "openai/x", "--out", str(tmp_path / "v.jsonl")],
     ):
         assert main(words) == 2
         assert "is run by a server: local weights are needed" in capsys.readouterr().err
