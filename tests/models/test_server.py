@@ -536,3 +536,17 @@ def test_how_often_a_server_changes_its_answer_is_measured(tmp_path: Path) -> No
     assert len(server.asked) == 2 + 3 * 8
     (changed,) = [one for one in study.judgement.records if one.measure == "changed_over_repeats"]
     assert (changed.value, changed.n_items) == (3 / 8, 8)
+
+
+def test_a_limit_on_the_rate_of_tokens_is_no_long_prompt() -> None:
+    said = {"error": {"message": "Rate limit reached: too many tokens per minute"}}
+    with serving(faults=from_first_question(lambda handler, body: handler.reply(429, said))) as server:
+        assert only(server, asks("Why?")[0], retries=1).status is Status.ERROR
+
+
+def test_a_notebook_has_an_event_loop_already() -> None:
+    async def cell(server: Server) -> Outcome:
+        return only(server, asks("Why?")[0])
+
+    with serving() as server:
+        assert asyncio.run(cell(server)).status is Status.OK

@@ -23,7 +23,7 @@ from veridical.models.server.chat import (
     refuse_local_settings,
 )
 from veridical.models.server.guard import Guard, without_secrets
-from veridical.models.server.pool import concurrently
+from veridical.models.server.pool import concurrently, run_apart
 from veridical.models.server.replies import MalformedError, by_first_tokens
 from veridical.models.server_settings import ServerSettings
 from veridical.models.settings import LoadSettings
@@ -158,7 +158,7 @@ class InspectModel:
                 return str(begun.model or ""), True
 
         try:
-            return asyncio.run(ask())
+            return run_apart(ask)
         except UserError:
             raise
         except Exception as error:

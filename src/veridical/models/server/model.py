@@ -29,7 +29,7 @@ from veridical.models.server.chat import (
     refuse_local_settings,
 )
 from veridical.models.server.guard import Guard, without_secrets
-from veridical.models.server.pool import concurrently
+from veridical.models.server.pool import concurrently, run_apart
 from veridical.models.server.replies import MalformedError, scored, used, written
 from veridical.models.server_settings import DEFAULT_BASE_URL, KEY, ServerSettings
 from veridical.models.settings import LoadSettings
@@ -131,7 +131,7 @@ class ServerModel:
                 await asyncio.sleep(min(WAIT * 2**attempt, 8.0))
             except openai.APIStatusError as error:
                 reason = self._said(error)
-                if is_too_long(reason):
+                if error.status_code in (400, 413, 422) and is_too_long(reason):
                     return Outcome(Status.TOO_LONG, detail=reason)
                 if error.status_code in (401, 403, 404):
                     raise UserError(f"model {self.name!r}: the server refuses it: {reason}") from error
@@ -184,7 +184,7 @@ class ServerModel:
 
         where = f"model {self.name!r}, server {self.settings.address}"
         try:
-            return asyncio.run(ask())
+            return run_apart(ask)
         except openai.APIStatusError as error:
             raise UserError(f"{where}: {self._said(error)}") from error
         except openai.APIConnectionError as error:

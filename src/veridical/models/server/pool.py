@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import TypeVar
 
 Asked = TypeVar("Asked")
@@ -71,6 +71,17 @@ def concurrently(
         if thread.is_alive():
             _cancel(loop)
             thread.join(timeout=5)
+
+
+def run_apart(job: Callable[[], Awaitable[Came]]) -> Came:
+    """What a coroutine returns, run in a thread: a notebook has an event loop of its own in this one."""
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Callable[[None], Awaitable[Came]]]:
+        yield lambda _: job()
+
+    ((_, came),) = concurrently((None,), opened, 1)
+    return came
 
 
 def _cancel(loop: asyncio.AbstractEventLoop) -> None:
