@@ -22,6 +22,7 @@ from tests.runs.toy import toy_suite
 from veridical.errors import UserError
 from veridical.models import ServerSettings, load
 from veridical.models.protocol import GenerationSettings, Outcome, Query, Request
+from veridical.models.server.guard import short
 from veridical.models.server.pool import concurrently
 from veridical.prompts.template import Conversation, Message, PlainText
 from veridical.status import Status
@@ -36,7 +37,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
     monkeypatch.setattr("openai._base_client.MAX_RETRY_DELAY", 0.05)
-    monkeypatch.setattr("veridical.models.server.model.WAIT", 0.01)
+    monkeypatch.setattr("veridical.models.server.openai_model.WAIT", 0.01)
 
 
 def model_of(server: Server, **given: Any) -> Any:
@@ -550,3 +551,11 @@ def test_a_notebook_has_an_event_loop_already() -> None:
 
     with serving() as server:
         assert asyncio.run(cell(server)).status is Status.OK
+
+
+@pytest.mark.parametrize("before", range(100, 200, 7))
+def test_no_part_of_a_key_is_left_where_a_message_is_cut(before: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-0123456789abcdef")
+    cut = short("x" * before + "sk-planted-0123456789abcdef" + "y" * 400, 300)
+    assert "sk-pl" not in cut
+    assert len(cut) <= 300

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
-from veridical.models.server_settings import ServerSettings
+from veridical.models.server.settings import ServerSettings
 from veridical.models.settings import DEVICE_MAPS, DEVICES, DTYPES, DeviceMap, LoadOptions, LoadSettings
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ def stop_tokens(
             if not isinstance(token, int) or isinstance(token, bool) or token < 0:
                 raise UserError(
                     f"model {model.name_or_path or type(model).__name__!r}: eos_token_id in {place} is "
-                    f"{excerpt(repr(token), 60)}, which is no token's number: correct it, or copy the file again"
+                    f"{excerpt(repr(token), 60)}, which is not a token id: correct it, or copy the file again"
                 )
             ends.add(token)
     if after := tokenizer(end_of_turn(tokenizer, template_args), add_special_tokens=False)["input_ids"]:

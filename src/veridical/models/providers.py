@@ -57,14 +57,14 @@ PROVIDERS = {
         Provider(
             "openai",
             ("openai/NAME",),
-            "veridical.models.server.model:server_model",
-            "veridical.models.server.model:load_server",
+            "veridical.models.server.openai_model:server_model",
+            "veridical.models.server.openai_model:load_server",
         ),
         Provider(
             "inspect",
             ("inspect/PROVIDER/NAME",),
-            "veridical.models.inspect_model:inspect_source",
-            "veridical.models.inspect_model:load_inspect",
+            "veridical.models.server.inspect_model:inspect_source",
+            "veridical.models.server.inspect_model:load_inspect",
         ),
     )
 }

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import TypedDict, cast
 
 from veridical.errors import UserError, unknown
-from veridical.models.server_settings import ServerSettings
+from veridical.models.server.settings import ServerSettings
 
 DTYPES = ("float32", "bfloat16", "float16", "auto")
 DEVICES = ("auto", "cpu", "cuda")

@@ -10,9 +10,11 @@ from veridical.errors import UserError, excerpt
 from veridical.files.new_folder import nothing_left
 from veridical.interop.exports.inspect import METADATA
 from veridical.interop.imports.answer import held, listed
+from veridical.interop.imports.folders import check_new
 from veridical.interop.imports.inspect_file import Log, read_log
 from veridical.items import Suite
 from veridical.models.protocol import Fingerprint, GenerationSettings, Outcome, Request
+from veridical.models.server.inspect_replies import ended
 from veridical.prompts.template import Message
 from veridical.runs import manifest as manifests
 from veridical.runs.asks import Ask
@@ -32,8 +34,7 @@ def import_suite_log(path: Path, suite: Suite, out: Path, *, model: str | None =
     of this suite, or of another version of it, where a sample is asked twice in an epoch, and where `out` exists.
     """
     log = read_log(path)
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UserError(f"{out} exists already: an import goes into a new folder; choose another --out")
+    check_new(out)
     samples = [(_place(sample, suite, path), int(sample.get("epoch") or 1), sample) for sample in log.samples()]
     if not samples:
         raise UserError("no samples, so that nothing can be judged", where=path)
@@ -127,17 +128,8 @@ def _outcome(sample: Mapping[str, Any]) -> Outcome:
     content = message.get("content")
     texts = [part.get("text") or "" for part in listed(content) if held(part).get("type") == "text"]
     text = content if isinstance(content, str) else "\n".join(texts)
-    match choices[0].get("stop_reason"):
-        case "stop":
-            return Outcome(Status.OK, text=text, finish="stop")
-        case "max_tokens":
-            return Outcome(Status.TRUNCATED, text=text, finish="length")
-        case "model_length":
-            return Outcome(Status.TOO_LONG, detail="longer than the model takes")
-        case "content_filter":
-            return Outcome(Status.FILTERED, text=text, detail="the provider's content filter")
-        case _:
-            return Outcome(Status.ERROR, detail="an answer that ended in another way")
+    outcome = ended(choices[0].get("stop_reason"), text)
+    return outcome or Outcome(Status.ERROR, detail="an answer that ended in another way")
 
 
 def _fingerprint(log: Log, suite: Suite) -> Fingerprint:

@@ -6,8 +6,8 @@ import os
 import re
 from dataclasses import dataclass
 
-from veridical.errors import UserError
-from veridical.models.server_settings import ServerSettings
+from veridical.errors import UserError, excerpt
+from veridical.models.server.settings import ServerSettings
 
 IN_A_ROW = 20
 """Requests that fail one after another, after all attempts, before the server is taken to be out of reach."""
@@ -61,3 +61,8 @@ def without_secrets(text: str) -> str:
         if len(value.strip()) >= _SHORTEST_SECRET and _SECRET.search(name):
             text = text.replace(value.strip(), f"({name})")
     return text
+
+
+def short(text: object, longest: int) -> str:
+    """An excerpt without secrets. They are removed first: what is left of a secret that was cut is not recognised."""
+    return excerpt(without_secrets(str(text)), longest)

@@ -31,7 +31,7 @@ def written(completion: Any) -> Outcome:
     choice = _only_choice(completion)
     message = choice.message
     if getattr(message, "tool_calls", None):
-        raise MalformedError("a call of a tool in the place of an answer")
+        raise MalformedError("a call of a tool instead of an answer")
     text = message.content or ""
     if not isinstance(text, str):
         raise MalformedError("content that is not a text")
@@ -54,17 +54,14 @@ def written(completion: Any) -> Outcome:
 
 def scored(completion: Any, continuations: Sequence[str]) -> Outcome:
     """The outcome of a request for the first token's probabilities: see `by_first_tokens`. Raises MalformedError."""
-    choice = _only_choice(completion)
-    content = getattr(getattr(choice, "logprobs", None), "content", None)
-    if not content:
-        raise MalformedError("no log-probabilities")
-    return by_first_tokens([(one.token, one.logprob) for one in content[0].top_logprobs or ()], continuations)
+    return by_first_tokens(_only_choice(completion), continuations)
 
 
-def by_first_tokens(listed: Sequence[tuple[str, float]], continuations: Sequence[str]) -> Outcome:
-    """Scores of choices from the likeliest first tokens and their log-probabilities.
+def by_first_tokens(answer: Any, continuations: Sequence[str]) -> Outcome:
+    """Scores of choices from the likeliest first tokens of an answer and their log-probabilities.
 
-    A token counts for a choice that begins with it (white space around the token set aside), and the probabilities of
+    `answer` has `logprobs.content`, whose first entry has `top_logprobs`, as OpenAI's protocol and Inspect have it. A
+    token counts for a choice that begins with it (white space around the token set aside), and the probabilities of
     several such tokens are added. A choice that none of the listed tokens begins has the lowest listed log-probability
     as its score, which is an upper bound, and is named in the detail; with no choice among them the status is
     `below_k`. A token that begins several choices cannot be divided among them: where it is as likely as the likeliest
@@ -72,6 +69,10 @@ def by_first_tokens(listed: Sequence[tuple[str, float]], continuations: Sequence
 
     Raises MalformedError.
     """
+    content = getattr(getattr(answer, "logprobs", None), "content", None)
+    if not content:
+        raise MalformedError("no log-probabilities")
+    listed = [(one.token, one.logprob) for one in content[0].top_logprobs or ()]
     if not listed or not all(isinstance(p, int | float) and math.isfinite(p) and p <= 1e-3 for _, p in listed):
         raise MalformedError("log-probabilities that are none")
     lowest = min(value for _, value in listed)

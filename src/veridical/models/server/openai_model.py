@@ -3,35 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from veridical.errors import UserError, excerpt
+from veridical.errors import UserError
 from veridical.installing import install_command
-from veridical.items import Mode
 from veridical.models.model_source import ModelSource
-from veridical.models.protocol import (
-    Fingerprint,
-    GenerationSettings,
-    LoadingNotes,
-    Outcome,
-    Query,
-    Request,
-)
-from veridical.models.server.chat import (
-    BY_FIRST_TOKENS,
-    FIRST_QUESTION,
-    NOT_OURS,
-    SEED,
-    TOP,
-    chat_request,
-    refuse_local_settings,
-)
-from veridical.models.server.guard import Guard, without_secrets
-from veridical.models.server.pool import concurrently, run_apart
+from veridical.models.protocol import GenerationSettings, Outcome, Request
+from veridical.models.server.chat import FIRST_QUESTION, SEED, TOP, refuse_local_settings
+from veridical.models.server.chat_model import ChatModel
+from veridical.models.server.guard import short
+from veridical.models.server.pool import run_apart
 from veridical.models.server.replies import MalformedError, scored, used, written
-from veridical.models.server_settings import DEFAULT_BASE_URL, KEY, ServerSettings
+from veridical.models.server.settings import DEFAULT_BASE_URL, KEY, ServerSettings
 from veridical.models.settings import LoadSettings
 from veridical.status import Status
 
@@ -62,58 +45,22 @@ def load_server(source: ModelSource, settings: LoadSettings) -> ServerModel:
     return ServerModel(source, settings.server)
 
 
-class ServerModel:
-    """A model that a server runs, asked greedily (temperature 0) through the chat protocol.
-
-    The server renders and tokenises. Choices are scored by the log-probabilities of the answer's first token, where the
-    server gives them; see `veridical.models.server.replies.scored`.
-    """
+class ServerModel(ChatModel):
+    """A model that a server runs, through the chat protocol of OpenAI's SDK."""
 
     def __init__(self, source: ModelSource, settings: ServerSettings) -> None:
-        self.name = source.spec
-        self.settings = settings
-        self._guard = Guard(source.spec, settings)
         self._model = source.location
         self._key = settings.key
         if not self._key and settings.address == DEFAULT_BASE_URL:
             raise UserError(
-                f"model {self.name!r}: OpenAI's own server needs a key in the variable {KEY}; give another server's "
+                f"model {source.spec!r}: OpenAI's own server needs a key in the variable {KEY}; give another server's "
                 f"address with --base-url, or write hf/{source.spec} for a model of the Hugging Face hub"
             )
         self._limit = "max_tokens"
-        address = settings.address
-        told, scores = self._first()
-        self.modes: tuple[Mode, ...] = ("loglikelihood", "generate") if scores else ("generate",)
-        self.fingerprint = Fingerprint(
-            {"server": address, "model": self._model, "protocol": f"chat, temperature 0, seed {SEED}, top {TOP}"} | told
-        )
-        self.loading = LoadingNotes(remarks=(NOT_OURS, *((BY_FIRST_TOKENS,) if scores else ())))
+        super().__init__(source.spec, settings, {"server": settings.address, "model": self._model})
 
-    @property
-    def n_parameters(self) -> int | None:
-        """The number of parameters is not known."""
-        return None
-
-    def prepare(self, query: Query, settings: GenerationSettings | None = None) -> Request:
-        """The messages as they are sent, and the choices. Raises UserError for what the chat protocol cannot put."""
-        return chat_request(self.name, query, settings)
-
-    def answer(self, requests: Iterable[Request]) -> Iterator[tuple[int, Outcome]]:
-        """Answers as they come. A request that fails after all attempts is an `error`, with the reason.
-
-        Raises UserError where no request can succeed: the key or the model is refused, the server cannot be reached
-        any more, or a limit of the settings is reached.
-        """
-        yield from concurrently(requests, self._opened, self.settings.concurrency)
-
-    @asynccontextmanager
-    async def _opened(self) -> AsyncIterator[Callable[[Request], Awaitable[Outcome]]]:
-        async with _client(self.settings, self._key) as client:
-
-            async def answer(request: Request) -> Outcome:
-                return await self._answer(client, request)
-
-            yield answer
+    def _client(self) -> AsyncOpenAI:
+        return _client(self.settings, self._key)
 
     async def _answer(self, client: AsyncOpenAI, request: Request) -> Outcome:
         import openai
@@ -127,7 +74,7 @@ class ServerModel:
                 return outcome
             except (MalformedError, ValueError, TypeError, AttributeError, openai.APIResponseValidationError) as error:
                 # The SDK sends again what failed by its status or connection, but not what has another body.
-                reason = f"not an answer of the protocol: {excerpt(error, 200)}"
+                reason = f"not an answer of the protocol: {short(error, 200)}"
                 await asyncio.sleep(min(WAIT * 2**attempt, 8.0))
             except openai.APIStatusError as error:
                 reason = self._said(error)
@@ -166,16 +113,16 @@ class ServerModel:
         return completion
 
     def _first(self) -> tuple[dict[str, str], bool]:
-        """What the server tells of itself, and whether it gives log-probabilities: by one request for each."""
+        """What the server says of itself, and whether it gives log-probabilities: by one request for each."""
         import openai
 
         async def ask() -> tuple[dict[str, str], bool]:
-            async with _client(self.settings, self._key) as client:
+            async with self._client() as client:
                 begun = await self._sent(client, Request(messages=FIRST_QUESTION, settings=GenerationSettings(1)))
                 if not getattr(begun, "choices", None):
                     raise MalformedError("no answers in it")
-                told = {name: getattr(begun, name, None) for name in ("model", "system_fingerprint")}
-                parts = {f"server's {name}": value for name, value in told.items() if isinstance(value, str) and value}
+                said = {name: getattr(begun, name, None) for name in ("model", "system_fingerprint")}
+                parts = {f"server's {name}": value for name, value in said.items() if isinstance(value, str) and value}
                 try:
                     scored(await self._sent(client, Request(messages=FIRST_QUESTION, continuations=("yes",))), ("yes",))
                 except (openai.APIStatusError, MalformedError):
@@ -190,13 +137,13 @@ class ServerModel:
         except openai.APIConnectionError as error:
             raise UserError(f"{where}: cannot be reached ({error}); is it running, and is --base-url right?") from error
         except (MalformedError, ValueError, TypeError, AttributeError) as error:
-            raise UserError(f"{where}: does not speak OpenAI's protocol: {excerpt(error, 200)}") from error
+            raise UserError(f"{where}: does not speak OpenAI's protocol: {short(error, 200)}") from error
 
     def _said(self, error: Any) -> str:
         """What the server says of a request that it refuses."""
         body = error.body if isinstance(error.body, dict) else {}
         message = body.get("message") or error.message
-        return without_secrets(f"status {error.status_code}: {excerpt(message, 300)}")
+        return f"status {error.status_code}: {short(message, 300)}"
 
 
 def is_too_long(reason: str) -> bool:
