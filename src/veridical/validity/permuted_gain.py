@@ -35,8 +35,10 @@ def fitted_within_families(baseline: Floats, x: Floats, families: Ints) -> Float
     scale = np.abs(centred).max(axis=0)
     design = np.column_stack([indicators, centred / np.where(scale > 0, scale, 1.0)])
     fitted: Floats = design @ np.linalg.lstsq(design, x, rcond=None)[0]
-    # A family of one is fitted exactly but for rounding; so is what nothing is left of.
-    close = np.abs(x - fitted) <= 1e-9 * np.maximum(np.abs(x - x.mean(axis=0)).max(axis=0), 1e-300)
+    # A family of one, a constant column and what nothing is left of are fitted exactly but for rounding, which grows
+    # with the scores themselves and not with their spread.
+    rounding = 1e-9 * np.abs(x - x.mean(axis=0)).max(axis=0) + 1e-12 * np.abs(x).max(axis=0)
+    close = np.abs(x - fitted) <= rounding
     return np.where(close, x, fitted)
 
 
