@@ -56,11 +56,13 @@ class UserError(Exception):
     """
 
     def __init__(self, reason: str, *, where: object = "") -> None:
-        self.where, self.reason = str(where), reason
-        message = f"{where}: {reason}" if where else reason
-        # A message may quote a whole file: what is far beyond its length is cut before anything is done to it.
-        short = excerpt(message, 4 * LONGEST)
-        super().__init__(excerpt(printable(" ".join(short.split())), LONGEST))
+        self.reason = _in_a_line(reason)
+        super().__init__(_in_a_line(f"{where}: {reason}" if where else reason))
+
+
+def _in_a_line(message: str) -> str:
+    # A message may quote a whole file: what is far beyond its length is cut before anything is done to it.
+    return excerpt(printable(" ".join(excerpt(message, 4 * LONGEST).split())), LONGEST)
 
 
 def unknown(kind: str, given: str, known: Iterable[str]) -> UserError:

@@ -266,7 +266,7 @@ def test_an_end_of_text_that_is_no_token_is_refused(token: Any) -> None:
     tokenizer = tiny.byte_level_tokenizer()
     model = tiny.llama(len(tokenizer))
     model.generation_config.eos_token_id = token
-    with pytest.raises(UserError, match=r"eos_token_id in generation_config.json is .* no token's number"):
+    with pytest.raises(UserError, match=r"eos_token_id in generation_config.json is .* not a token id"):
         stop_tokens(model, tokenizer)
 
 

@@ -90,7 +90,7 @@ def test_sets_are_named_by_flag_and_file() -> None:
     ("flags", "says"),
     [
         (["A"], "two benchmarks or more"),
-        (["A,A"], "'A' stands 2 times"),
+        (["A,A"], "'A' is listed 2 times"),
         (["A,Z"], "'Z'"),
         (["s=A,F", "s=F,A"], "given twice"),
     ],

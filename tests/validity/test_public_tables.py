@@ -191,7 +191,7 @@ def test_rows_of_one_model_come_to_one_by_a_stated_rule(tmp_path, rule, value) -
 
 
 def test_rows_of_one_model_that_differ_are_refused_with_what_to_do(tmp_path) -> None:
-    with pytest.raises(UserError, match=r"'m2' stands in lines 4 and 11 and they differ; give --duplicates first or"):
+    with pytest.raises(UserError, match=r"'m2' has lines 4 and 11, and they differ; give --duplicates first or"):
         read_table(repeated(tmp_path / "a.csv"), Roles(benchmarks=("bench",)))
 
 

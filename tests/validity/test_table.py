@@ -87,7 +87,7 @@ FAULTS = {
     "an infinite size": (changed(size="1e999"), {}, "'1e999' is not a size"),
     "families that are models": (rows(), {"family": "model", "model": "model"}, "'model' is the model column and the"),
     "no family": (changed(family=""), {}, "line 4: no family in column 'family'"),
-    "a model twice": (changed(model="m0"), {}, "model 'm0' stands in lines 2 and 4 and they differ"),
+    "a model twice": (changed(model="m0"), {}, "model 'm0' has lines 2 and 4, and they differ"),
     "a control that is an outcome": (rows(), {"controls": ("goal",)}, "'goal' is a control and an outcome"),
     "a benchmark that is an outcome": (rows(), {"benchmarks": ("goal",)}, "'goal' is a benchmark and an outcome"),
     "a benchmark that is a control": (rows(), {"benchmarks": ("check",)}, "'check' is a benchmark and a control"),
@@ -198,7 +198,7 @@ def test_roles_from_yaml_with_flags_over_them(tmp_path) -> None:
     ("text", "message"),
     [
         ("benchmark_columns: [a]", "unknown role"),
-        ("benchmarks: [a, a]", "'a' stands 2 times under benchmarks"),
+        ("benchmarks: [a, a]", "'a' is listed 2 times under benchmarks"),
         ("benchmarks: {a: x,\n  a: y}", r"line 2: 'a' is named twice"),
         ("benchmarks: [a]\nbenchmarks: [b]", r"line 2: 'benchmarks' is named twice"),
         ("benchmarks: {a: [x]}", r"benchmarks of 'a' must be one text, and is \['x'\]"),

@@ -67,7 +67,7 @@ def test_a_pipeline_whose_tags_say_no_class_is_refused(tagger: SpacyTagger, tmp_
     pipeline = spacy.load(next(name for name in MODELS if spacy.util.is_package(name)), exclude=["attribute_ruler"])
     pipeline.to_disk(tmp_path / "fine")
     with pytest.raises(
-        UserError, match=r"tells no noun, verb, adjective or adverb .*its tags: DT, JJ, NN.*en_core_web_sm"
+        UserError, match=r"marks no noun, verb, adjective or adverb .*its tags: DT, JJ, NN.*en_core_web_sm"
     ):
         load_tagger(str(tmp_path / "fine"))
 

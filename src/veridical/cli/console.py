@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from veridical.studies.judged import Judgement
+    from veridical.studies.study import Study
 
 WIDTH = 100
 NARROWEST, WIDEST = 10, 10_000
@@ -101,3 +102,12 @@ def print_tables(judgement: Judgement) -> None:
     from veridical.report.terminal import render
 
     results().print(render(judgement.suites, judgement.records, judgement.verdicts, judgement.notices))
+
+
+def show_study(study: Study, *, json: bool) -> None:
+    """Print the measures of a study: as one document, or as tables and where the report is."""
+    if json:
+        print_json(measures_document(str(study.path), study.judgement))
+    else:
+        print_tables(study.judgement)
+        print(f"\nreport: {study.report}", file=sys.stdout)

@@ -74,13 +74,11 @@ def _probe(name: str, settings: LoadSettings, progress: Progress) -> tuple[list[
     from veridical.cli.doctor_tables import dtype_finding, findings
     from veridical.models.loading_notes import loading_sentences, sentences
     from veridical.models.protocol import Probed
-    from veridical.models.sources import resolve_local
     from veridical.studies.dtypes import answers, compare, sample
     from veridical.studies.loading import Loading
 
-    resolve_local(name)
     loading = Loading(settings)
-    loading.check([name], modes=())
+    loading.check([name], modes=(), local=True)
     with collected() as warnings:
         model = loading.load(name, progress)
         notes = loading_sentences(name, model)

@@ -137,16 +137,11 @@ def command(
 
 
 def _suite_log(path: Path, suite: str, out: Path, model: str | None, *, json: bool) -> None:
-    from veridical.cli.console import measures_document, print_json, print_tables
+    from veridical.cli.console import show_study
     from veridical.interop.imports.inspect_suite import import_suite_log
     from veridical.suites import registry
 
-    study = import_suite_log(path, registry.read(suite, registry.Data())[0], out, model=model)
-    if json:
-        print_json(measures_document(str(study.path), study.judgement))
-        return
-    print_tables(study.judgement)
-    typer.echo(f"\nreport: {study.report}")
+    show_study(import_suite_log(path, registry.read(suite, registry.Data())[0], out, model=model), json=json)
 
 
 def _scores(path: Path, out: Path, model: str | None, missing: Sequence[str], *, json: bool) -> None:

@@ -8,14 +8,12 @@ from typing import Annotated
 
 import typer
 
-from veridical.cli.loading_options import with_load_settings
+from veridical.cli.loading_options import OF_SERVERS, with_load_settings
 from veridical.cli.options import Json, Models
 from veridical.models import LoadSettings
 
 
-@with_load_settings(
-    *("generation_header", "base_url", "concurrency", "timeout", "retries", "max_requests", "max_total_tokens")
-)
+@with_load_settings("generation_header", *OF_SERVERS)
 def command(
     model: Models,
     tasks: Annotated[
@@ -78,17 +76,13 @@ def command(
     from veridical.cli.console import print_json
     from veridical.errors import UserError
     from veridical.interop.harness.run import ModelSettings, Settings, as_json, find_tasks, run_tasks
-    from veridical.models.sources import resolve_local
     from veridical.studies.loading import Loading
     from veridical.studies.study import default_out
 
     if limit is not None and not 0 < limit < math.inf:
         raise UserError(f"--limit {limit:g}: give a number of documents, or a share of them between 0 and 1")
     generation = _generation(gen_kwargs or [])
-    # Whatever of the models' names shows without loading them.
-    for one in model:
-        resolve_local(one)
-    Loading(loading).check(model, ("loglikelihood",))
+    Loading(loading).check(model, ("loglikelihood",), local=True)
     found = find_tasks(tasks, include_path or [])
     folder = out or default_out(["lm-eval", *found.names])
     evaluated = []

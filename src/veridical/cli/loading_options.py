@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -31,6 +32,8 @@ MaxTotalTokens = Annotated[
 ]
 
 _SERVER = ServerSettings()
+OF_SERVERS = tuple(field.name for field in fields(ServerSettings))
+"""The options for models behind a server: what a command leaves out that needs weights here."""
 PARAMETER = "loading"
 """The parameter of a command that takes the settings."""
 

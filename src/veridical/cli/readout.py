@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from veridical.cli.loading_options import with_load_settings
+from veridical.cli.loading_options import OF_SERVERS, with_load_settings
 from veridical.cli.options import DataFile, DrawSeed, Json, Models, OutStudy
 from veridical.models import LoadSettings
 
 
-@with_load_settings("base_url", "concurrency", "timeout", "retries", "max_requests", "max_total_tokens")
+@with_load_settings(*OF_SERVERS)
 def command(
     context: typer.Context,
     suite: Annotated[str, typer.Argument(metavar="SUITE", help="A built-in name or a suite file.")],
@@ -58,7 +58,7 @@ def command(
 ) -> None:
     """Fit linear readouts to hidden states, with nulls, baselines and controls, and judge them together with the
     answers."""
-    from veridical.cli.console import errors, measures_document, print_json, print_tables
+    from veridical.cli.console import errors, show_study
     from veridical.cli.resuming import resumable
     from veridical.progress import Terminal
     from veridical.studies.readout import readout
@@ -85,10 +85,6 @@ def command(
             progress=Terminal(errors()),
             **loading.options(),
         )
-    if json:
-        print_json(measures_document(str(study.path), study.judgement))
-    else:
-        print_tables(study.judgement)
-        typer.echo(f"\nreport: {study.report}")
+    show_study(study, json=json)
     if study.failed:
         raise typer.Exit(1)

@@ -57,7 +57,7 @@ def command(
     ] = 512,
 ) -> None:
     """Ask models the questions of suites, judge the answers and write the report."""
-    from veridical.cli.console import errors, measures_document, print_json, print_tables
+    from veridical.cli.console import errors, show_study
     from veridical.cli.recipe import given_recipe, named
     from veridical.cli.resuming import resumable
     from veridical.errors import UserError
@@ -94,10 +94,6 @@ def command(
                 progress=progress,
                 **loading.options(),
             )
-    if json:
-        print_json(measures_document(str(study.path), study.judgement))
-    else:
-        print_tables(study.judgement)
-        typer.echo(f"\nreport: {study.report}")
+    show_study(study, json=json)
     if study.failed:
         raise typer.Exit(1)

@@ -19,6 +19,8 @@ TIE = 1e-6
 """Two best choices whose scores differ by no more than this (nats) tie. Our choice: below it float32 sums of
 ordinary length cannot distinguish two choices."""
 
+NO_UNCONDITIONAL = "normalisation 'unconditional' needs the unconditional scores: none were asked for"
+
 
 @dataclass(frozen=True, slots=True)
 class Normalisation:
@@ -30,7 +32,7 @@ class Normalisation:
 
 def _gain(score: ChoiceScore) -> float:
     if score.unconditional is None:
-        raise ValueError("normalisation 'unconditional' needs the unconditional scores: none were asked for")
+        raise ValueError(NO_UNCONDITIONAL)
     return score.total - score.unconditional
 
 

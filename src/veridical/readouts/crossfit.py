@@ -98,7 +98,7 @@ def check_folds(rows: Rows) -> None:
             lacking = sorted(set(range(len(rows.names))) - set(rows.labels[train][inner].tolist()))
             if lacking:
                 raise UserError(
-                    f"label {rows.names[lacking[0]]!r} stands in too few sets: some fold is fitted without it; "
+                    f"label {rows.names[lacking[0]]!r} occurs in too few sets: some fold is fitted without it; "
                     "give more sets that hold it, or leave its items out"
                 )
 

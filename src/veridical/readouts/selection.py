@@ -73,7 +73,7 @@ class PreparedFeatures:
                 lost = names[lacking[0]]
                 raise UserError(
                     f"class {lost!r} is missing from the rows fitted in fold {place} of {len(self.folds)}: "
-                    "it stands in too few groups; give fewer folds or more groups that hold it"
+                    "it occurs in too few groups; give fewer folds or more groups that hold it"
                 )
 
     def choose(

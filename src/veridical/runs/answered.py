@@ -12,14 +12,13 @@ from typing import Any
 import polars as pl
 
 from veridical.items import FULL, Suite
-from veridical.judge.answers import TIE, Reading, read_text
+from veridical.judge.answers import NO_UNCONDITIONAL, TIE, Reading, read_text
 from veridical.judge.frame import SCHEMA
 from veridical.models.protocol import THINKING_OPEN, FinishReason
 from veridical.runs.plan import MODES
 from veridical.status import Status
 
 NO_ANSWER = "no answer is stored: the run was stopped early, or the model failed"
-NO_UNCONDITIONAL = "normalisation 'unconditional' needs the unconditional scores: none were asked for"
 
 SLICE = 100_000
 """Rows that are read together: what is computed on the way takes several times the memory of what is kept."""

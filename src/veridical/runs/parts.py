@@ -130,7 +130,7 @@ def _checked(run: Path, name: str, manifest: Manifest, known: Mapping[str, Part]
 
 
 def exists(path: Path) -> bool:
-    """Whether a name leads to anything. Raises UserError where that cannot be told."""
+    """Whether a name leads to anything. Raises UserError where that cannot be found out."""
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):

@@ -24,18 +24,22 @@ class Loading:
 
     settings: LoadSettings
 
-    def check(self, given: Sequence[str | LanguageModel], modes: Sequence[Mode]) -> None:
-        """Raise UserError for a name, setting or mode that is wrong, as far as it shows before a model is loaded."""
+    def check(self, given: Sequence[str | LanguageModel], modes: Sequence[Mode], *, local: bool = False) -> None:
+        """Raise UserError for a name, setting or mode that is wrong, as far as it shows before a model is loaded.
+
+        With `local` a name of a model that a server runs is wrong too.
+        """
         for model in given:
             if not isinstance(model, str):
                 check_modes(model.name, model.modes, modes)
         names = [model for model in given if isinstance(model, str)]
         if names:
-            from veridical.models.sources import known_to_classify, resolve
+            from veridical.models.sources import known_to_classify, resolve, resolve_local
 
+            sources = [resolve_local(name) if local else resolve(name) for name in names]
             self.settings.check()
-            for name in names:
-                known = known_to_classify(resolve(name))
+            for name, source in zip(names, sources, strict=True):
+                known = known_to_classify(source)
                 if known is not None:
                     check_modes(name, CLASSIFIER_MODES if known else LANGUAGE_MODES, modes)
 

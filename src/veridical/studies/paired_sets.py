@@ -46,7 +46,7 @@ class Side:
     """Whether every set has one item."""
 
     def answers(self, other: Side) -> Mapping[str, str]:
-        """What tells `other` apart, by the names of the answering's key."""
+        """How `other` differs, by the names of the answering's key."""
         return {name: other.key[name] for name in KEY if other.key[name] != self.key[name]}
 
 

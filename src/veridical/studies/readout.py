@@ -13,7 +13,6 @@ from veridical.judge.registry import measure_set
 from veridical.limits import limited
 from veridical.models import LoadOptions, LoadSettings
 from veridical.models.protocol import LanguageModel, SpanReader
-from veridical.models.sources import resolve_local
 from veridical.progress import Progress, Silent
 from veridical.readouts.analysis import Effort, cross, transferred
 from veridical.readouts.crossfit import check_folds
@@ -107,10 +106,7 @@ def readout(
     effort = Effort(draws, category_draws, control_draws, seed, against)
     loader = Loading(LoadSettings(**loading))
     models = [spelled(one) for one in ([model] if isinstance(model, str | LanguageModel) else model)]
-    for one in models:
-        if isinstance(one, str):
-            resolve_local(one)
-    loader.check(models, ["loglikelihood", *([against] if against == "generate" else [])])
+    loader.check(models, ["loglikelihood", *([against] if against == "generate" else [])], local=True)
     if twin:
         models = _with_twins(models, loader, seed, progress)
     given = {one if isinstance(one, str) else one.name: one for one in models}

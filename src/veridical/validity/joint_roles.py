@@ -72,5 +72,5 @@ def _checked(where: str, members: Sequence[str]) -> tuple[str, ...]:
         raise UserError(f"{where}: name two benchmarks or more")
     for name, times in Counter(members).items():
         if times > 1:
-            raise UserError(f"{where}: {name!r} stands {times} times; name a benchmark once")
+            raise UserError(f"{where}: {name!r} is listed {times} times; name a benchmark once")
     return tuple(members)

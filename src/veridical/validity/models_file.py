@@ -41,7 +41,7 @@ def models_file(file: Path, models: Sequence[str], n_parameters: Mapping[str, fl
         more = f" and {len(lacking) - 4} more" if len(lacking) > 4 else ""
         raise UserError(f"{file}: no row for {', '.join(lacking[:4])}{more}; add one for every model")
     if twice := next((model for place, model in enumerate(named) if model in named[:place]), None):
-        raise UserError(f"{file}: model {twice!r} stands in two rows; keep one")
+        raise UserError(f"{file}: model {twice!r} has two rows; keep one")
     return replace(raw, frame=raw.frame.with_columns(pl.Series("model", named)))
 
 

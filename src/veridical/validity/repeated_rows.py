@@ -33,7 +33,7 @@ def without_repeats(table: ScoreTable, raw: Raw) -> ScoreTable:
         numbered = " and ".join(str(raw.number(row)) for row in found[:2])
         more = f" (and so do {len(differing) - 1} more models)" if len(differing) > 1 else ""
         raise UserError(
-            f"{raw.source}: model {model!r} stands in {raw.unit}s {numbered} and they differ{more}; give "
+            f"{raw.source}: model {model!r} has {raw.unit}s {numbered}, and they differ{more}; give "
             "--duplicates first or mean, or keep one"
         )
     scores, kept = table.scores.copy(), [found[0] for found in rows.values()]

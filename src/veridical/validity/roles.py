@@ -122,7 +122,7 @@ def _names(path: Path, key: str, given: Any) -> tuple[str, ...]:
         names = tuple(_text(path, f"a name under {key}", name) for name in given)
         for name, times in Counter(names).items():
             if times > 1:
-                raise UserError(f"{path}: {name!r} stands {times} times under {key}: name a column once")
+                raise UserError(f"{path}: {name!r} is listed {times} times under {key}: name a column once")
         return names
     return (_text(path, key, given),)
 

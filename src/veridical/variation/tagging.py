@@ -96,7 +96,7 @@ def load_tagger(model: str | None = None) -> SpacyTagger:
     if not any(token.word_class and token.tag for token in tokens):
         tags = ", ".join(dict.fromkeys(token.tag or "(none)" for token in tokens))
         raise UserError(
-            f"the spaCy pipeline {wanted!r} tells no noun, verb, adjective or adverb in {_PROBE!r} (its tags: {tags}); "
+            f"the spaCy pipeline {wanted!r} marks no noun, verb, adjective or adverb in {_PROBE!r} (its tags: {tags}); "
             f"one with fine-grained and universal tags is needed, such as {MODELS[0]}"
         )
     return tagger

@@ -10,7 +10,7 @@ from typing import Any
 
 from veridical.errors import UserError
 from veridical.files.writing import json_bytes
-from veridical.interop.exports.folder import described, new_folder, provenance, write_lines
+from veridical.interop.exports.folder import described, new_folder, provenance, set_columns, write_lines
 from veridical.items import Suite
 from veridical.prompts.template import Conversation
 from veridical.runs.asks import Ask
@@ -104,20 +104,19 @@ def export_inspect(
 
 
 def _samples(suite: Suite, asks: Sequence[Ask]) -> Iterator[dict[str, Any]]:
-    roles = {member.item: member for member in suite.grouping().members}
+    sets = set_columns(suite)
     for number, ask in enumerate(asks):
         (context,) = query(suite, ask).contexts
         if not isinstance(context, Conversation):
             raise UserError(f"prompt {ask.prompt!r} has no turns, which a task of Inspect's needs")
-        item, member = suite.by_id[ask.item], roles.get(ask.item)
-        place = {"set": member.set, "role": member.role} if member else {}
+        item = suite.by_id[ask.item]
         yield {
             "id": f"{number}",
             "input": [{"role": turn.role, "content": turn.content} for turn in context.messages],
             "target": list(item.gold),
             "metadata": {
                 "item": item.name or item.id,
-                **place,
+                **sets[ask.item],
                 METADATA: {
                     "suite": suite.name,
                     "content_hash": suite.content_hash,

@@ -64,7 +64,7 @@ class Answer:
 def made_fit(answer: Answer) -> None:
     """Make an answer's choices those of an item: each with a text to score, under a name that no other has.
 
-    A choice without a text scores 0 and wins: such an answer is none. Names that cannot be told apart become letters.
+    A choice without a text scores 0 and wins: such an answer is none. Names that are not distinct become letters.
     """
     if not answer.choices:
         return

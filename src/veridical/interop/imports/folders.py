@@ -47,6 +47,12 @@ def not_read(odd: Sequence[LeftOut]) -> str:
     return f" (not read: {named}{more})" if odd else ""
 
 
+def check_new(target: Path) -> None:
+    """Raise UserError where an import would go into what is there already; an empty folder counts as new."""
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise UserError(f"{target} exists already: an import goes into a new folder; choose another --out")
+
+
 def check_leads_somewhere(path: Path) -> None:
     """Raise UserError for a link to what is not there."""
     if path.is_symlink() and not path.exists():

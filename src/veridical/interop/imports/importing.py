@@ -16,7 +16,7 @@ from veridical.files.targets import keep_apart
 from veridical.files.writing import check_path, slug
 from veridical.interop.imports.copies import without_copies
 from veridical.interop.imports.every_eval_ever import read_every_eval_ever
-from veridical.interop.imports.folders import check_leads_somewhere
+from veridical.interop.imports.folders import check_leads_somewhere, check_new
 from veridical.interop.imports.helm import read_helm
 from veridical.interop.imports.inspect_log import read_inspect
 from veridical.interop.imports.lighteval import read_lighteval
@@ -102,8 +102,7 @@ def import_logs(
             raise UserError(f"--model {model}: the logs are of several models ({names}); import them one by one")
         for one in models:
             one.name = model
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise UserError(f"{target} exists already: an import goes into a new folder; choose another --out")
+    check_new(target)
     how = _How(metric, tuple(missing))
     clear_abandoned(target)
     with nothing_left(target):

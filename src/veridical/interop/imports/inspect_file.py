@@ -164,7 +164,7 @@ def _member(path: Path, archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
     try:
         document = parse_document(data, name)
     except UserError as error:
-        raise UserError(str(error), where=path) from error
+        raise UserError(f"{name}: {error.reason}", where=path) from error
     if not isinstance(document, dict):
         raise UserError(f"{name} is not a JSON object", where=path)
     return document

@@ -25,10 +25,13 @@ _MARGIN = 64
 
 
 class ObjectReader:
-    """The objects of an array, or of a text in which they follow one another, read from pieces of it."""
+    """The objects of an array, or of a text in which they follow one another, read from pieces of it.
 
-    def __init__(self, pieces: Iterator[str], ledger: Ledger, largest: int) -> None:
-        self._pieces, self._ledger, self._largest = pieces, ledger, largest
+    `where` stands before each fault; the number of the record where None.
+    """
+
+    def __init__(self, pieces: Iterator[str], ledger: Ledger, largest: int, where: str | None = None) -> None:
+        self._pieces, self._ledger, self._largest, self._given_where = pieces, ledger, largest, where
         self._buffer, self._place = "", 0
         self._keys: frozenset[str] = frozenset()
         self._first_key = ""
@@ -41,7 +44,7 @@ class ObjectReader:
             except (ValueError, RecursionError) as error:
                 if self._may_go_on(error) and self._more():
                     continue
-                if not self._resume(f"record {self._ledger.read + 1}: {why_not_json(error)}"):
+                if not self._resume(f"{self._where(1)}: {why_not_json(error)}"):
                     return
                 continue
             if end == len(self._buffer) and not isinstance(value, dict) and self._more():
@@ -52,7 +55,10 @@ class ObjectReader:
                 self._learn(value)
                 yield value
             else:
-                self._ledger.leave_unreadable(NOT_JSON, fault=f"record {self._ledger.read}: a value, not an object")
+                self._ledger.leave_unreadable(NOT_JSON, fault=f"{self._where()}: a value, not an object")
+
+    def _where(self, ahead: int = 0) -> str:
+        return self._given_where or f"record {self._ledger.read + ahead}"
 
     def _skip_between(self) -> bool:
         """Go to the next value; False at the end of the text."""
@@ -137,6 +143,6 @@ def why_not_json(error: Exception) -> str:
     return "nested too deeply" if isinstance(error, RecursionError) else excerpt(error, 80)
 
 
-def objects_in(text: str, ledger: Ledger) -> Iterator[dict[str, Any]]:
+def objects_in(text: str, ledger: Ledger, where: str | None = None) -> Iterator[dict[str, Any]]:
     """The objects in a text, as `ObjectReader` reads them."""
-    return iter(ObjectReader(iter((text,)), ledger, len(text)))
+    return iter(ObjectReader(iter((text,)), ledger, len(text), where))

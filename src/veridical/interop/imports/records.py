@@ -92,12 +92,10 @@ class RecordFile:
                 broken.append(lost)
                 continue
             lost = Ledger()
-            for one in objects_in(self._text(line), lost):
+            for one in objects_in(self._text(line), lost, f"line {number}"):
                 self.ledger.take()
                 lost.take(-1)
                 yield whole_characters(one)
-            if lost.first_fault:
-                lost.first_fault = f"line {number}: {lost.first_fault.partition(': ')[2]}"
             broken.append(lost)
         for lost in broken:
             self.ledger.add(lost)

@@ -73,13 +73,13 @@ def read_scores(path: Path, missing: Collection[float] = ()) -> FoundScores:
         except UserError as error:
             if file == path:
                 raise
-            files.leave(f"{UNREADABLE}: {error}")
+            _leave_unreadable(files, str(error))
             continue
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             # Results that no reader foresaw must not take the others of a folder down.
             if file == path:
                 raise UserError(f"{file} is not written as results are ({type(error).__name__}: {error})") from error
-            files.leave(f"{UNREADABLE}: {file} is not written as results are ({type(error).__name__}: {error})")
+            _leave_unreadable(files, f"{file} is not written as results are ({type(error).__name__}: {error})")
             continue
         if found:
             files.use()
@@ -96,13 +96,12 @@ def read_scores(path: Path, missing: Collection[float] = ()) -> FoundScores:
                 scores.append(score)
     for one in odd:
         files.take()
-        files.leave(f"{UNREADABLE}: {one.what}: {one.reason}")
+        _leave_unreadable(files, f"{one.what}: {one.reason}")
     files.check(str(path))
     numbers.check(str(path))
-    damaged = [reason for reason in files.left_out if reason.startswith(UNREADABLE)]
-    if not scores and damaged:
-        more = f" (and {len(damaged) - 1:,} more)" if len(damaged) > 1 else ""
-        raise UserError(f"{path}: no results can be read here: {damaged[0]}{more}")
+    if not scores and files.unreadable:
+        more = f" (and {files.unreadable - 1:,} more)" if files.unreadable > 1 else ""
+        raise UserError(f"{path}: no results can be read here: {files.first_fault}{more}")
     if not scores:
         raise UserError(
             f"{path}: no results of lm-evaluation-harness, lighteval, Inspect or every_eval_ever are here; name a "
@@ -110,6 +109,11 @@ def read_scores(path: Path, missing: Collection[float] = ()) -> FoundScores:
         )
     left_out = files.left_out + numbers.left_out
     return FoundScores(tuple(scores), left_out, files.read, numbers.read, tuple(_suspected(scores)))
+
+
+def _leave_unreadable(files: Ledger, fault: str) -> None:
+    reason = f"{UNREADABLE}: {fault}"
+    files.leave_unreadable(reason, fault=reason)
 
 
 def _suspected(scores: Sequence[Score]) -> Iterator[str]:

@@ -295,7 +295,7 @@ def _choices(labels: Sequence[str], found: Sequence[str | Choice], row: Row) -> 
             row.fail(message, reason="an empty choice", lacking=True)
         earlier = seen.setdefault((context, continuation.strip()), label)
         if earlier != label:
-            message = f"choices {earlier!r} and {label!r} are the same text: nothing tells them apart"
+            message = f"choices {earlier!r} and {label!r} are the same text"
             row.fail(message, reason="a choice that stands twice", lacking=True)
     return options
 
