@@ -22,6 +22,6 @@ def test_of_a_constant_column_exactly_nothing_is_left(value: float, seed: int) -
 def test_what_varies_within_families_is_left_whatever_its_size(spread: float) -> None:
     rng = np.random.default_rng(0)
     noise = rng.normal(size=30)
-    means = np.array([noise[FAMILIES == family].mean() for family in range(5)])[FAMILIES]
+    means = np.array([noise[family == FAMILIES].mean() for family in range(5)])[FAMILIES]
     left = left_within_families(np.zeros((30, 1)), 0.5 + spread * noise, FAMILIES)
     np.testing.assert_allclose(left, spread * (noise - means), rtol=1e-6, atol=1e-9 * spread)
