@@ -155,7 +155,7 @@ def test_a_suite_file_is_known_by_its_header(tmp_path: Path) -> None:
 def test_a_suite_without_the_texts_is_refused() -> None:
     suite = toy_suite(1, pair=("context", "claim"))
     with pytest.raises(
-        UserError, match=r"no field 'claim', 'context'; a word to replace stands in context and in claim"
+        UserError, match=r"no field 'claim', 'context'; a word to replace is taken from context and from claim"
     ):
         suite_seeds(suite)
 

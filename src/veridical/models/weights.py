@@ -73,18 +73,22 @@ def unused_note(model: PreTrainedModel, names: Sequence[str]) -> str:
 
 
 def _takes_part(model: PreTrainedModel, name: str) -> bool:
-    """Whether a weight takes part in a forward pass: whether the output is NaN once the weight is.
+    """Whether a weight takes part in a forward pass: whether the output is another one once the weight is NaN.
+
+    It need not be NaN: some kernels of attention leave NaN scores out of a row's maximum and sum.
 
     An expert that no token of the trial reaches would not show, so all experts count; so does what lies on no device.
     """
     if "expert" in name or dict(model.named_parameters()).get(name, _HERE).device.type == "meta":
         return True
     try:
-        with _not_a_number(model, name), torch.inference_mode():
-            output = model(**_trial_inputs(model))[0]
+        with torch.inference_mode():
+            before = model(**_trial_inputs(model))[0]
+            with _not_a_number(model, name):
+                after = model(**_trial_inputs(model))[0]
     except Exception:  # a model may fail in any way on a trial that it was not made for
         return True
-    return bool(torch.isnan(output).any())
+    return not torch.equal(before, after)
 
 
 @contextmanager

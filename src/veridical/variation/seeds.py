@@ -46,7 +46,7 @@ def suite_seeds(suite: Suite) -> Seeds:
         if missing := sorted(needed - set(item.fields)):
             raise UserError(
                 f"suite {suite.name!r}, item {item.name or item.id!r}: no field {', '.join(map(repr, missing))}; a "
-                f"word to replace is taken from {' and in '.join(map(' or '.join, design.sides))}"
+                f"word to replace is taken from {' and from '.join(map(' or '.join, design.sides))}"
             )
     names = [grouping.name for grouping in suite.groupings]
     binding = next((name for name in design.bound_by if name in names), "")
