@@ -44,6 +44,22 @@ def test_an_unforeseen_error_is_one_line_and_a_log(kind, debug, monkeypatch, cap
     assert "Traceback" in log.read_text()
 
 
+@pytest.mark.parametrize("debug", ["", "1"])
+def test_what_a_library_said_of_a_users_file_is_shown_on_request(debug, monkeypatch, capsys) -> None:
+    def fail(**options: object) -> int:
+        try:
+            raise ValueError("the library's words")
+        except ValueError as error:
+            raise UserError("in our words") from error
+
+    monkeypatch.setenv("VERIDICAL_DEBUG", debug)
+    monkeypatch.setattr(app, "app", fail)
+    assert app.call(["suites"]) == 2
+    printed = capsys.readouterr().err
+    assert printed.endswith("veridical: in our words\n")
+    assert ("ValueError: the library's words" in printed) is bool(debug)
+
+
 def test_no_place_for_a_log_is_said(monkeypatch, capsys) -> None:
     def fail(**options: object) -> int:
         raise ValueError("odd")

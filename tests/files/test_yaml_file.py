@@ -132,7 +132,7 @@ ALIASES_OF_ALIASES = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}, *a{i
         ("a: &x {b: 1}\nc: {<<: *x}\n", "line 2: '<<'"),
         ("a: 1\n---\nb: 2\n", "not valid YAML"),
         ("a: [\n", "not valid YAML"),
-        ("a: *x\n", "line 1: not valid YAML"),
+        ("a: *x\n", "line 1, column 4: not valid YAML: an alias"),
         ("[" * 5000, "YAML"),
         (
             "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, 40)),

@@ -184,7 +184,9 @@ def test_a_file_that_was_cut_off_says_so(tmp_path: Path) -> None:
 
 
 def test_json_that_is_none_is_named_with_its_line(tmp_path: Path) -> None:
-    assert fault(written(tmp_path, HEADER, '{"fields": }', SANG)).startswith("line 2: not one JSON object a line: Exp")
+    assert fault(written(tmp_path, HEADER, '{"fields": }', SANG)).startswith(
+        "line 2: not one JSON object a line: a value is"
+    )
     assert "'gold' is given twice" in fault(written(tmp_path, HEADER, '{"gold": [], "gold": []}'))
     assert "NaN is not a JSON number" in fault(written(tmp_path, HEADER, '{"factors": {"x": NaN}}'))
     assert fault(written(tmp_path, HEADER, "[1]")) == "line 2: a JSON object is needed, this is a list"

@@ -74,7 +74,7 @@ def test_what_proposes_no_words_is_refused(tmp_path: Path) -> None:
         proposers.load(folder(tmp_path / "m", {"architectures": ["BertForSequenceClassification"]}))
     broken = folder(tmp_path / "n", {})
     (tmp_path / "n" / "config.json").write_text("{")
-    with pytest.raises(UserError, match=r"its config.json cannot be read"):
+    with pytest.raises(UserError, match=r"its config.json is not valid JSON"):
         proposers.load(broken)
 
 

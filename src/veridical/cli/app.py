@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -95,6 +96,7 @@ def call(arguments: Sequence[str] | None = None) -> int:
         status = app(args=given, prog_name="veridical", standalone_mode=False, obj=given)
         sys.stdout.flush()
     except UserError as error:
+        _show_details(error)
         return _fault(str(error))
     except _ParserError as error:
         if type(error).__name__ == "NoArgsIsHelpError":
@@ -127,6 +129,14 @@ def _unforeseen(error: BaseException, given: Sequence[str]) -> int:
     from veridical.cli.unforeseen import report
 
     return report(error, given)
+
+
+def _show_details(error: UserError) -> None:
+    """What a library said, for who asks for it: messages are in words of our own."""
+    from veridical.cli.unforeseen import debugging
+
+    if error.__cause__ is not None and debugging():
+        traceback.print_exception(error)
 
 
 def _stopped() -> int:

@@ -20,10 +20,15 @@ DEBUG = "VERIDICAL_DEBUG"
 """With this variable set to anything but 0, the traceback is shown too."""
 
 
+def debugging() -> bool:
+    """Whether the user wants to see tracebacks."""
+    return os.environ.get(DEBUG, "0") not in ("", "0")
+
+
 def report(error: BaseException, arguments: Sequence[str]) -> int:
     """Write the traceback to a log file, say in one line on standard error what happened and where that is."""
     text = "".join(traceback.format_exception(error))
-    if os.environ.get(DEBUG, "0") not in ("", "0"):
+    if debugging():
         print(text, file=sys.stderr)
     written = _written(f"veridical {' '.join(map(repr, arguments))}\nPython {sys.version}\n\n{text}")
     if isinstance(error, MemoryError):

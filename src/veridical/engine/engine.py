@@ -135,7 +135,7 @@ class Engine:
         except (UnsupportedAttentionError, TypeError, AttributeError, ValueError, RuntimeError) as error:
             if is_out_of_memory(error):
                 raise
-            return "plain", f"packed attention does not run: {error}"
+            return "plain", f"packed attention does not run on this model ({type(error).__name__})"
         self.trial_error = difference
         difference = max(difference, from_bare)
         if not difference <= tolerance:

@@ -53,7 +53,8 @@ def _bare_logits(model: PreTrainedModel, tokens: Sequence[int]) -> torch.Tensor:
         if is_out_of_memory(error):
             raise
         raise UserError(
-            f"{type(model).__name__} does not run on token ids alone, as a language model must: {error}"
+            f"{type(model).__name__} does not run on token ids alone, as a language model must "
+            f"({type(error).__name__}); give another model"
         ) from error
     return logits[0]
 
@@ -105,7 +106,7 @@ def settle_inputs(model: PreTrainedModel, sequences: Sequence[Scored], tolerance
         except DOES_NOT_RUN as error:
             if is_out_of_memory(error):
                 raise
-            found.append(str(error))
+            found.append(f"it stops with a {type(error).__name__}")
         handle.remove()
     raise UserError(
         f"{type(model).__name__} does not say of token ids with positions and a mask what it says of them alone "

@@ -51,7 +51,7 @@ def read_bytes(path: Path) -> bytes:
         with _DECOMPRESS[ending](BytesIO(data)) as opened:
             return _limited(path, opened)
     except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
-        raise UserError(f"{path}: not a {ending} file, or cut off: {error}") from error
+        raise UserError(f"{path}: not a {ending} file, or cut off; copy it again") from error
 
 
 def _limited(path: Path, opened: BufferedIOBase) -> bytes:
@@ -74,5 +74,5 @@ def _zstandard(path: Path, data: bytes) -> bytes:
     try:
         lines = reader(data).to_series().to_list()
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise UserError(f"{path}: not a {_ZSTANDARD} file of UTF-8 text, or cut off: {error}") from error
+        raise UserError(f"{path}: not a {_ZSTANDARD} file of UTF-8 text, or cut off; copy it again") from error
     return "\n".join([*lines, ""]).encode()

@@ -66,16 +66,20 @@ def names_in(folder: Path, ending: str = ".parquet") -> list[str]:
 
 
 def parse_parquet(data: bytes, schema: pl.Schema) -> pl.DataFrame:
-    """Parquet bytes with these columns. Raises ValueError, with one line of text, where they are not that."""
+    """Parquet bytes with these columns. Raises ValueError, with what is wrong in words, where they are not that."""
+    fault = "it is not a Parquet file, or is cut off"
     try:
         with _without_panic_messages():
+            there = pl.read_parquet_schema(BytesIO(data))
+            if lacking := [name for name in schema if name not in there]:
+                fault = f"it has no column {lacking[0]!r}"
             frame = pl.read_parquet(data, columns=list(schema))
+            fault = f"its columns are not of the types {', '.join(f'{name} {kind}' for name, kind in schema.items())}"
             return frame.select(pl.col(name).cast(kind) for name, kind in schema.items())
     except _ASIDE:
         raise
     except BaseException as error:  # Polars' panics do not derive from Exception
-        lines = str(error).splitlines()
-        raise ValueError(lines[0][:200] if lines else type(error).__name__) from error
+        raise ValueError(fault) from error
 
 
 @contextlib.contextmanager

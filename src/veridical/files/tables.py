@@ -16,6 +16,7 @@ from veridical.files.encodings import FALLBACK, marked_encoding, partly_utf8
 from veridical.files.json_text import JSONContentError, parse_json, place
 from veridical.files.pointers import check_link, check_pointer_file
 from veridical.files.sources import check_source, unreadable
+from veridical.files.syntax_faults import csv_fault, json_fault
 
 Kind = Literal["jsonl", "tsv", "csv"]
 
@@ -192,7 +193,7 @@ def _objects(path: Path, encoding: str) -> Iterator[TableRow]:
             try:
                 values = parse_json(line)
             except json.JSONDecodeError as error:
-                _fail(path, number, f"not one JSON object a line: {error.msg} at column {error.colno}", error)
+                _fail(path, number, f"not one JSON object a line: {json_fault(error)} (column {error.colno})", error)
             except JSONContentError as error:
                 _fail(path, number, f"{place(error.path)}: {error}", error)
             if not isinstance(values, dict):
@@ -230,6 +231,6 @@ def _quoted(path: Path, encoding: str, delimiter: str) -> Iterator[tuple[int, li
             except StopIteration:
                 return
             except csv.Error as error:
-                _fail(path, reader.line_num, f"no CSV: {error}", error)
+                _fail(path, reader.line_num, f"no CSV: {csv_fault(error)}", error)
             if any(cell.strip() for cell in cells):
                 yield reader.line_num, cells

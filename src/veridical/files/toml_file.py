@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from veridical.errors import UserError
+from veridical.files.syntax_faults import toml_fault
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -16,4 +17,4 @@ def read_toml(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror}); give a readable TOML file") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: not valid TOML: {error}") from error
+        raise UserError(f"{path}: not valid TOML: {toml_fault(error)}") from error

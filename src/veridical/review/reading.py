@@ -21,6 +21,7 @@ from veridical.files.csv_text import plain_cell
 from veridical.files.encodings import decode_text
 from veridical.files.ledger import Ledger
 from veridical.files.links import real_path
+from veridical.files.syntax_faults import csv_fault
 from veridical.review.key import NAME, ReviewKey
 from veridical.review.krippendorff import MISSING
 from veridical.review.questions import Question
@@ -226,5 +227,5 @@ def _rows(path: Path, text: str, delimiter: str) -> Iterator[tuple[SheetLine, li
             begins = reader.line_num + 1
     except csv.Error as error:
         raise UserError(
-            f"{path}, line {begins}: not CSV ({error}): is a quotation mark missing, or the file cut off?"
+            f"{path}, line {begins}: not CSV: {csv_fault(error)}; correct the line, or copy the sheet again"
         ) from error

@@ -108,7 +108,7 @@ def _described(run: Path, name: str) -> Part:
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}") from error
     except pl.exceptions.PolarsError as error:
-        raise UserError(f"{path} is damaged: {str(error).splitlines()[0]}; move it away") from error
+        raise UserError(f"{path} is not a Parquet file, or is cut off; move it away") from error
     return Part(path=name, rows=rows, sha256=sha256)
 
 

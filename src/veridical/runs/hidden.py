@@ -106,7 +106,7 @@ def read_hidden(run: Path, asked: StatesKey) -> Hidden | None:
                 raise UserError(f"{path}: not these hidden states ({SCHEMA}); move it away and run again")
             states = file.get_tensor("states")
     except (OSError, SafetensorError) as error:
-        raise UserError(
-            f"cannot read {path}: {error}; move it away and run again: the states are read again"
-        ) from error
+        reason = error.strerror if isinstance(error, OSError) else None
+        what = f"cannot read {path}: {reason}" if reason else f"{path} is damaged"
+        raise UserError(f"{what}; move it away and run again: the states are read again") from error
     return Hidden(tuple(json.loads(metadata["items"])), tuple(json.loads(metadata["layers"])), states)

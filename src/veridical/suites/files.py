@@ -21,6 +21,7 @@ from pydantic import BaseModel, ValidationError
 from veridical.errors import UserError, unknown
 from veridical.files.decoding import DecodingError, decode, first_fault
 from veridical.files.json_text import JSONContentError, kind, parse_json, place
+from veridical.files.syntax_faults import json_fault
 from veridical.files.text_file import read_text
 from veridical.items import Choice, Grouping, Item, Member, Suite
 from veridical.suites.file_writer import SCHEMA, Membership, usual_choices
@@ -104,7 +105,7 @@ def _lines(path: Path) -> Iterator[_Line]:
         except json.JSONDecodeError as error:
             if number == lines[-1][0] and number > 1 and not text.endswith("\n"):
                 where.fail("the last line is cut off; is the file complete?", cause=error)
-            where.fail(f"not one JSON object a line: {error.msg} at column {error.colno}", cause=error)
+            where.fail(f"not one JSON object a line: {json_fault(error)} (column {error.colno})", cause=error)
         except JSONContentError as error:
             where.fail(str(error), place(error.path), error)
         if not isinstance(values, dict):

@@ -14,6 +14,7 @@ from veridical.errors import UserError
 from veridical.files.binary_file import read_bytes
 from veridical.files.csv_text import plain_cell
 from veridical.files.json_text import JSONContentError, parse_json, place
+from veridical.files.syntax_faults import json_fault
 from veridical.files.tables import Table, open_table
 from veridical.files.text_file import read_text
 from veridical.validity.results import Note
@@ -120,7 +121,7 @@ def _parquet(path: Path) -> Raw:
     try:
         frame = pl.read_parquet(read_bytes(path))
     except pl.exceptions.PolarsError as error:
-        raise UserError(f"{path}: no Parquet file: {str(error).splitlines()[0]}") from error
+        raise UserError(f"{path}: no Parquet file, or cut off; copy it again") from error
     if nested := [name for name, kind in frame.schema.items() if kind.is_nested() or kind == pl.Binary]:
         raise UserError(f"{path}, column {nested[0]!r}: neither text nor numbers; leave it out")
     return Raw(str(path), frame)
@@ -130,7 +131,7 @@ def _json(path: Path) -> Raw:
     try:
         document = parse_json(read_text(path))
     except json.JSONDecodeError as error:
-        raise UserError(f"{path}, line {error.lineno}: no JSON: {error.msg} at column {error.colno}") from error
+        raise UserError(f"{path}, line {error.lineno}: no JSON: {json_fault(error)} (column {error.colno})") from error
     except JSONContentError as error:
         where = f"{path}, {place(error.path)}" if error.path else f"{path}"
         instead = "; write null where there is no score" if error.non_finite else ""

@@ -67,8 +67,10 @@ def _is_masked(source: ModelSource) -> bool:
 def _folder_config(source: ModelSource) -> Mapping[str, Any]:
     try:
         config = json.loads((source.path / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UserError(f"proposer {source.spec!r}: its config.json cannot be read: {error}") from error
+    except OSError as error:
+        raise UserError(f"proposer {source.spec!r}: its config.json cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise UserError(f"proposer {source.spec!r}: its config.json is not valid JSON; copy it again") from error
     if not isinstance(config, dict):
         raise UserError(f"proposer {source.spec!r}: its config.json is not a JSON object")
     return config

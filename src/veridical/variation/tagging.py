@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from veridical.errors import UserError
@@ -83,10 +84,13 @@ def load_tagger(model: str | None = None) -> SpacyTagger:
     wanted = installed if model is None else model
     try:
         pipeline = spacy.load(wanted, exclude=_NOT_NEEDED)
-    except OSError as error:
-        raise UserError(f"spaCy has no pipeline {wanted!r}: {_command(wanted)}") from error
-    except ValueError as error:
-        raise UserError(f"the spaCy pipeline {wanted!r} cannot be loaded: {error}") from error
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and not Path(wanted).exists():
+            raise UserError(f"spaCy has no pipeline {wanted!r}: {_command(wanted)}") from error
+        raise UserError(
+            f"the spaCy pipeline {wanted!r} cannot be loaded: it is damaged, not one, or made for another version of "
+            f"spaCy; install one that fits: {_command(MODELS[0])}"
+        ) from error
     if "tagger" not in pipeline.pipe_names:
         parts = ", ".join(pipeline.pipe_names) or "nothing"
         raise UserError(f"the spaCy pipeline {wanted!r} has no tagger (it has {parts}); use {MODELS[0]}")

@@ -88,7 +88,7 @@ def test_a_byte_order_mark_and_blank_lines_are_not_rows(tmp_path: Path) -> None:
         ("rows.json", '{"a": [}', "line 1, column 8: not JSON"),
         ("rows.csv", "a,b\n1\n", "line 2: 1 cells for 2 columns"),
         ("rows.csv", "a,a\n1,2\n", "line 1: two columns are called 'a'"),
-        ("rows.csv", 'a,b\n1,"2\n3,4\n', "is a quotation mark left open"),
+        ("rows.csv", 'a,b\n1,"2\n3,4\n', "line 3: not a table: a quotation mark is left open"),
         ("rows.csv", "a,b\n", "no rows"),
         ("rows.parquet", "not parquet", "not a Parquet file"),
         ("rows.arrow", "not arrow", "not an Arrow stream"),

@@ -38,7 +38,9 @@ def normalized(settings: Mapping[str, Any], limit: int) -> dict[str, Any]:
     try:
         wanted: dict[str, Any] = dict(normalize_gen_kwargs(dict(settings), limit))
     except (TypeError, ValueError) as error:
-        raise UserError(f"{shown}: {error}; change --gen-kwargs or the task's generation_kwargs") from error
+        raise UserError(
+            f"{shown}: a value is of the wrong type; change --gen-kwargs or the task's generation_kwargs"
+        ) from error
     if wanted["max_gen_toks"] < 1:
         raise UserError(f"{shown}: give max_gen_toks=N with N of 1 or more")
     if not all(isinstance(stop, str) for stop in wanted["until"]):

@@ -25,7 +25,7 @@ from veridical.engine.generation import Generator
 from veridical.engine.likeliest import Likeliest
 from veridical.engine.memory import TooLargeError
 from veridical.engine.plain import PlainGenerator
-from veridical.errors import UserError
+from veridical.errors import UserError, excerpt
 from veridical.interop.harness.greedy import StopText, is_plain_greedy, normalized
 from veridical.loggers import errors_alone
 from veridical.models import DeviceMap, load
@@ -118,8 +118,10 @@ class EngineLM(HFLM):  # type: ignore[misc]  # the harness has no types
             text: str = super().apply_chat_template(chat_history, add_generation_prompt)
         except (TemplateError, ValueError) as error:
             roles = ", ".join(turn["role"] for turn in chat_history)
+            # What a template itself says of a chat is the model's; Jinja and transformers raise other classes.
+            own = f": {excerpt(error, 300)}" if type(error) is TemplateError else ""
             raise UserError(
-                f"the chat template of model {self.answering.name!r} refuses turns of {roles}: {error}; try "
+                f"the chat template of model {self.answering.name!r} refuses turns of {roles}{own}; try "
                 "--no-fewshot-as-multiturn, or no --apply-chat-template"
             ) from error
         return text
@@ -242,10 +244,11 @@ class EngineLM(HFLM):  # type: ignore[misc]  # the harness has no types
         try:
             texts: list[str] = super().generate_until(requests, disable_tqdm=disable_tqdm)
         except Exception as error:
-            asked = "a prompt without a token" if not all(one.args[0] for one in requests) else "these settings"
+            settings = json.dumps(requests[0].args[1], sort_keys=True, default=str)
+            empty = not all(one.args[0] for one in requests)
+            asked = "a prompt without a token" if empty else f"the settings {excerpt(settings, 300)}"
             raise UserError(
-                f"the harness's hf model cannot generate ({type(error).__name__}: {error}): it was given {asked}; "
-                "change --gen-kwargs or the task"
+                f"the harness's hf model cannot generate: it was given {asked}; change --gen-kwargs or the task"
             ) from error
         return texts
 

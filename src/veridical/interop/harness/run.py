@@ -218,12 +218,15 @@ def _one_line_errors() -> Iterator[None]:
     except (UserError, OSError):
         raise
     except Exception as error:
-        modules = [str(frame.f_globals.get("__name__")) for frame, _ in traceback.walk_tb(error.__traceback__)]
+        frames = [
+            (str(frame.f_globals.get("__name__")), line) for frame, line in traceback.walk_tb(error.__traceback__)
+        ]
+        modules = [name for name, _ in frames]
         if any(name.startswith("veridical.") and name != __name__ for name in modules):
             raise
         raise UserError(
-            f"the harness stopped at {modules[-1]}: {type(error).__name__}: {error}; is the task's code in order, and "
-            "does it take these settings?"
+            f"the harness stopped at {modules[-1]}, line {frames[-1][1]}, with a {type(error).__name__}; is the task's "
+            "code in order, and does it take these settings? VERIDICAL_DEBUG=1 shows the details"
         ) from error
 
 

@@ -42,11 +42,10 @@ class Tasks(TaskManager):  # type: ignore[misc]  # the harness has no types
         try:
             loaded: dict[str, Any] = super().load(task_list)
         except Exception as error:  # a task is code and data of anybody's, which may fail in any way
-            message = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
             shown = ", ".join(str(name) for name in task_list[:3])
             raise UserError(
-                f"the harness cannot load {shown}{', ...' if len(task_list) > 3 else ''}: {message}; are the task's "
-                "files whole, and its data at hand?"
+                f"the harness cannot load {shown}{', ...' if len(task_list) > 3 else ''} ({type(error).__name__}); "
+                "are the task's files whole, and its data at hand? VERIDICAL_DEBUG=1 shows the details"
             ) from error
         return loaded
 

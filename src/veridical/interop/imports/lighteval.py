@@ -175,7 +175,7 @@ def _answers(task: LoggedTask, file: Path, evaluated: int) -> Iterator[Answer]:
     try:
         frame = pl.read_parquet(read_bytes(file))
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise UserError(f"{file}: cannot be read as Parquet: {str(error).splitlines()[0]}") from error
+        raise UserError(f"{file}: not a Parquet file, or cut off; copy it again") from error
     rows = list(frame.iter_rows(named=True))
     read = [_row(row) for row in rows]
     offered = {tuple(row.choices) for row in read if row is not None}

@@ -241,8 +241,10 @@ def _from_hub(task: Task, hub: Hub, split: str) -> list[Row]:
                 loaded = load_dataset(hub.path, config or None, split=split or None)
             records = loaded if split else chain.from_iterable(loaded.values())
         except Exception as error:  # no network, a gated set, a name that has moved: whatever the library raises
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise UserError(f"{where}; {hub.path} could not be had from the Hugging Face hub: {reason}") from error
+            raise UserError(
+                f"{where}; {hub.path} could not be had from the Hugging Face hub: is it reached, and is the "
+                "data set open to you?"
+            ) from error
         source = f"{hub.path} ({', '.join(part for part in (config, split) if part)})"
         rows += rows_of(({"config": config, **record} for record in records), source)
     return rows

@@ -10,6 +10,7 @@ from pathlib import Path
 from veridical.errors import UserError
 from veridical.files.binary_file import read_bytes
 from veridical.files.encodings import FALLBACK, decode_text, marked_encoding
+from veridical.files.syntax_faults import csv_fault
 from veridical.files.text_file import decoded
 from veridical.suites.commonsense.row import LONGEST_NAME, shortened
 
@@ -45,7 +46,7 @@ def read_table(path: Path, usual: str, notes: list[str]) -> Iterator[tuple[str, 
                 raise UserError(f"{path}, line {lines.line_num}: {len(cells)} cells for {len(header)} columns")
             yield f"line {lines.line_num}", dict(zip(header, cells, strict=True))
     except csv.Error as error:
-        raise UserError(f"{path}, line {lines.line_num}: {error}; is a quotation mark left open?") from error
+        raise UserError(f"{path}, line {lines.line_num}: not a table: {csv_fault(error)}") from error
     except StopIteration as error:
         raise UserError(f"{path}: no rows") from error
 

@@ -12,6 +12,7 @@ from typing import Any
 from veridical.errors import UserError
 from veridical.files.binary_file import ENDINGS, plain_name, read_bytes
 from veridical.files.json_text import JSONContentError, kind, parse_json, place
+from veridical.files.syntax_faults import json_fault
 from veridical.files.text_file import read_text
 from veridical.suites.commonsense.delimited import read_table
 from veridical.suites.commonsense.row import LONGEST_NAME, Row, shortened
@@ -117,7 +118,7 @@ def _parsed(path: Path, text: str, where: str, advice: str) -> Any:
         return parse_json(text)
     except json.JSONDecodeError as error:
         line = f"line {error.lineno}, " if where == "the file" else f"{where}, "
-        raise UserError(f"{path}, {line}column {error.colno}: not JSON: {error.msg}{advice}") from error
+        raise UserError(f"{path}, {line}column {error.colno}: not JSON: {json_fault(error)}{advice}") from error
     except JSONContentError as error:
         named = shortened(place(error.path), LONGEST_NAME)
         raise UserError(f"{path}, {where}, field {named!r}: {shortened(str(error))}") from error
@@ -143,8 +144,7 @@ def _columnar(name: str, reader: str) -> RowReader:
         try:
             frame = function(io.BytesIO(data))
         except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-            message = (str(error).splitlines() or [type(error).__name__])[0]
-            raise UserError(f"{path}: not {name}, or cut off: {message}") from error
+            raise UserError(f"{path}: not {name}, or cut off; copy it again") from error
         yield from ((f"row {number}", values) for number, values in enumerate(frame.iter_rows(named=True), 1))
 
     return read

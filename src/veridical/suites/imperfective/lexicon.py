@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,6 +11,7 @@ from pydantic import Field, StringConstraints, ValidationError, field_validator,
 
 from veridical.errors import UserError
 from veridical.files.decoding import in_words, leading_fault
+from veridical.files.toml_file import read_toml
 from veridical.items import Frozen
 from veridical.suites.imperfective.sentences import Forms, Pronoun, VerbPhrase, fill
 
@@ -155,12 +155,7 @@ def _repeated(names: Iterable[str]) -> list[str]:
 
 def read_lexicon(path: Path = LEXICON) -> Lexicon:
     """Read a lexicon. Raises UserError, naming the file, the entry and the field, where it is not valid."""
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"cannot read the lexicon {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UserError(f"lexicon {path} is not valid TOML: {error}") from error
+    raw = read_toml(path)
     try:
         return Lexicon.model_validate(raw)
     except ValidationError as error:

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 from veridical.digests import digest
 from veridical.errors import UserError, unknown
 from veridical.files.json_text import JSONContentError, kind, parse_json, place
+from veridical.files.syntax_faults import json_fault
 from veridical.files.text_file import read_text
 from veridical.items import Grouping, Item, Member, Suite
 from veridical.suites.imperfective.prompts import CHOICES, CLASSES, INPUTS, LABELS, PROMPTS
@@ -154,7 +155,9 @@ def _json_list(path: Path) -> list[Any]:
                 f"{path}, line {error.lineno}: JSONL; the published file is one JSON list: [{{...}}, {{...}}]"
             ) from error
         cut = "; is the file cut off?" if not text[error.pos :].strip() or "Unterminated" in error.msg else ""
-        raise UserError(f"{path}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}{cut}") from error
+        raise UserError(
+            f"{path}, line {error.lineno}, column {error.colno}: not JSON: {json_fault(error)}{cut}"
+        ) from error
     if not isinstance(values, list):
         raise UserError(f"{path}: {kind(values)}; the published file is one JSON list of rows: [{{...}}, {{...}}]")
     if not values:
