@@ -259,7 +259,7 @@ def test_atelic_entry_judged_to_culminate_is_refused(tmp_path: Path) -> None:
 
 
 def test_missing_lexicon_is_a_users_error(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="none.toml: cannot be read"):
+    with pytest.raises(UserError, match=r"none.toml: cannot be read"):
         read_lexicon(tmp_path / "none.toml")
 
 
