@@ -9,14 +9,10 @@ from math import isfinite
 import numpy as np
 
 from veridical.errors import UserError
+from veridical.files.missing_values import SCORE, is_missing
 from veridical.stats.units import Floats
 from veridical.validity.reading import Raw
 
-MISSING = (
-    *("", "na", "n/a", "#n/a", "n.a.", "nan", "null", "none", "missing", "unknown", "?"),
-    *("-", "--", "---", "\N{EN DASH}", "\N{EM DASH}", "\N{MINUS SIGN}"),
-)
-"""Cells without a score, in lower case."""
 UNITS = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
@@ -33,9 +29,9 @@ def number_in(text: str) -> float | None:
     return float(text) if _NUMBER.fullmatch(text) or _INFINITE.fullmatch(text) else None
 
 
-def is_missing(text: str, more: Sequence[str] = ()) -> bool:
+def no_score(text: str, more: Sequence[str] = ()) -> bool:
     """Whether a cell says that there is no score; `more` are further texts that say so, numbers by their value."""
-    if text.lower() in MISSING or text in more:
+    if is_missing(text, SCORE) or text in more:
         return True
     value = number_in(text) if more else None
     return value is not None and any(value == number_in(one.strip()) for one in more)
@@ -56,7 +52,7 @@ def numbers(raw: Raw, column: str, models: Sequence[str], missing: Sequence[str]
     UserError for anything else that is not a number.
     """
     values = np.full(raw.frame.height, np.nan)
-    filled = {row: text for row, text in enumerate(raw.texts(column)) if not is_missing(text, missing)}
+    filled = {row: text for row, text in enumerate(raw.texts(column)) if not no_score(text, missing)}
     plainly = plain(list(filled.values()))
     for (row, text), written in zip(filled.items(), plainly, strict=True):
         value, where = number_in(written), f"{raw.place(row, column)} ({models[row]}), column {column!r}"
@@ -105,7 +101,7 @@ def sizes(raw: Raw, column: str, models: Sequence[str]) -> Floats:
     """
     values, lettered = np.full(raw.frame.height, np.nan), {}
     for row, text in enumerate(raw.texts(column)):
-        if is_missing(text) or is_no_size(text):
+        if no_score(text) or is_no_size(text):
             continue
         match = _SIZE.fullmatch(text.replace(",", "") if _GROUPED.match(text) else text)
         size = float(match[1]) * UNITS[match[2].lower()] if match else 0.0

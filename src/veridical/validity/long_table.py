@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from veridical.errors import UserError
-from veridical.validity.cells import has_percent_signs, is_missing, number_in, plain
+from veridical.validity.cells import has_percent_signs, no_score, number_in, plain
 from veridical.validity.reading import Raw
 from veridical.validity.results import Note
 from veridical.validity.roles import Roles, found_column
@@ -156,14 +156,14 @@ class _Cells:
     @classmethod
     def of(cls, texts: Sequence[str], roles: Roles) -> _Cells:
         """Of all cells of a benchmark; those without a score say nothing."""
-        texts = [text for text in texts if not is_missing(text, roles.missing)]
+        texts = [text for text in texts if not no_score(text, roles.missing)]
         plainly = dict(zip(texts, plain(texts), strict=True))
         commas = any("," in text and "." in written for text, written in plainly.items())
         return cls(plainly, has_percent_signs(texts), commas)
 
     def joined(self, texts: Sequence[str], roles: Roles) -> str | None:
         """What counts of several cells: the first score that there is, or the mean, written as the others are."""
-        texts = [text for text in texts if not is_missing(text, roles.missing)]
+        texts = [text for text in texts if not no_score(text, roles.missing)]
         if not texts or roles.duplicates == "first":
             return texts[0] if texts else None
         numbers = [number for text in texts if (number := number_in(self.plainly[text])) is not None]

@@ -13,7 +13,7 @@ import numpy as np
 from veridical.errors import UserError
 from veridical.stats.units import Floats
 from veridical.validity.accounts import account_of_rows, account_of_scores
-from veridical.validity.cells import has_percent_signs, is_missing, is_no_size, number_in, numbers, plain, sizes, texts
+from veridical.validity.cells import has_percent_signs, is_no_size, no_score, number_in, numbers, plain, sizes, texts
 from veridical.validity.composites import Composite, composites_both_ways
 from veridical.validity.long_table import wide
 from veridical.validity.reading import Raw, read_raw
@@ -61,7 +61,7 @@ def table_of(raw: Raw, roles: Roles, unnamed: Collection[str] = ()) -> ScoreTabl
 def _with_percent_signs(raw: Raw, roles: Roles) -> Iterator[str]:
     """Columns of scores whose cells say themselves that they are percentages."""
     for name in roles.columns:
-        if has_percent_signs([text for text in raw.texts(name) if not is_missing(text, roles.missing)]):
+        if has_percent_signs([text for text in raw.texts(name) if not no_score(text, roles.missing)]):
             yield name
 
 
@@ -70,7 +70,7 @@ def _cells_without_score(raw: Raw, roles: Roles) -> Iterator[Note]:
     signs: Counter[str] = Counter()
     where: dict[str, None] = {}
     for name in roles.columns:
-        found = [text for text in raw.texts(name) if text and is_missing(text, roles.missing)]
+        found = [text for text in raw.texts(name) if text and no_score(text, roles.missing)]
         signs.update(found)
         where.update(dict.fromkeys([name] if found else []))
     if signs:
@@ -174,7 +174,7 @@ def _numeric(raw: Raw, roles: Roles) -> tuple[str, ...]:
     for name in raw.frame.columns:
         if name in used or _ROW_NUMBERS.fullmatch(name):
             continue
-        filled = [text for text in raw.texts(name) if not is_missing(text, roles.missing)]
+        filled = [text for text in raw.texts(name) if not no_score(text, roles.missing)]
         numeric = sum(number_in(text) is not None for text in plain(filled))
         # A column with a stray text is still meant as scores: it is refused later, by its cell.
         if filled and numeric > len(filled) / 2:

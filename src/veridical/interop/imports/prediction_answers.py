@@ -7,13 +7,14 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from veridical.files.missing_values import REPLY, is_missing
 from veridical.files.tables import TableRow
 from veridical.interop.imports.answer import Answer, letters
 from veridical.interop.imports.copies import Repeats, whole_record
 from veridical.interop.imports.logged import LoggedTask
 from veridical.interop.imports.prediction_columns import PredictionColumns
 from veridical.interop.imports.prediction_options import Options, folded, golds_of, named_option, normal
-from veridical.interop.imports.prediction_scores import MISSING, PredictionScores
+from veridical.interop.imports.prediction_scores import PredictionScores
 from veridical.status import Status
 from veridical.wording import counted
 
@@ -159,7 +160,7 @@ def name_in(row: TableRow, column: str) -> str:
 def cell_of(row: TableRow, column: str) -> str:
     """A cell's text; "" where it holds a sign for nothing."""
     text = row.values.get(column, "").strip() if column else ""
-    return "" if text.lower() in MISSING else text
+    return "" if is_missing(text, REPLY) else text
 
 
 def _grade(row: TableRow, columns: PredictionColumns) -> Mapping[str, object]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from veridical.errors import UserError
+from veridical.files.missing_values import GOLD, is_missing
 from veridical.files.tables import TableRow
 from veridical.interop.imports.prediction_columns import PredictionColumns
 from veridical.interop.imports.prediction_scores import list_of
@@ -19,8 +20,6 @@ MOST_LABELS = 26
 """Golds that are more than this, or that hardly recur, are answers to open questions. Our choice."""
 USUAL = 0.8
 """Share of golds above which those that occur most are the names of the scores, and the others odd. Our choice."""
-NO_ANSWER = ("nan", "null")
-"""What programs write for a right answer that is not there, in lower case."""
 _WHOLE = re.compile(r"-?[0-9]+\.0")
 
 
@@ -137,4 +136,4 @@ def golds_of(row: TableRow, column: str, labels: Sequence[str] = ()) -> list[str
             return [normal(text)]
         return [normal(one if isinstance(one, str) else json.dumps(one)) for one in found]
     named = folded(text) in map(folded, labels)
-    return [normal(text)] if text and (named or text.lower() not in NO_ANSWER) else []
+    return [normal(text)] if text and (named or not is_missing(text, GOLD)) else []

@@ -10,11 +10,10 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from veridical.errors import UserError
+from veridical.files.missing_values import REPLY, is_missing
 from veridical.files.tables import TableRow
 from veridical.interop.imports.answer import number
 
-MISSING = ("", "nan", "none", "null", "na", "n/a")
-"""What a cell holds that holds nothing, in lower case."""
 MOSTLY = 0.8
 """Share of rows that must be probabilities where some have other numbers. Our choice."""
 _TINY = 5e-324
@@ -81,7 +80,7 @@ class PredictionScores:
         if len(self.columns) > 1:
             return [row.values.get(one, "") for one in self.columns]
         text = row.values.get(self.columns[0], "").strip()
-        return None if text.lower() in MISSING else list_of(text)
+        return None if is_missing(text, REPLY) else list_of(text)
 
     def _read(self, row: TableRow) -> list[float] | None:
         cells = self._cells(row)
@@ -91,9 +90,9 @@ class PredictionScores:
         cells = self._cells(row)
         if cells is None:
             text = row.values.get(self.columns[0], "").strip()
-            cells = [] if text.lower() in MISSING else [text]
+            cells = [] if is_missing(text, REPLY) else [text]
         for one in cells:
-            if one.strip().lower() not in MISSING and number(one) is None:
+            if not is_missing(one, REPLY) and number(one) is None:
                 yield one.strip()
 
 
