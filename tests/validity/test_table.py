@@ -212,7 +212,7 @@ def test_roles_from_yaml_with_flags_over_them(tmp_path) -> None:
         ("items: {a: 99999999999999999999}", "items of 'a' must be a whole number"),
         ("items: {a: many}", "items of 'a' must be a whole number"),
         ("- a", "give a mapping"),
-        ("a: 1\nb: [", "line 2: not valid YAML"),
+        ("a: 1\nb: [", "line 2, column 5: not valid YAML"),
     ],
 )
 def test_roles_that_are_at_fault(tmp_path, text, message) -> None:
