@@ -4,7 +4,7 @@ which it stands.
 The average of a leaderboard predicts each of its parts, because it holds it; so does an error rate predict the accuracy
 that it is 100 less. Such columns are found by their numbers, whatever they are called, and whatever other columns of
 the table are made of the outcome too: copies first, then mixes with one other column, means of neighbouring columns,
-and sums of any columns that are not sums themselves.
+means of any columns over the scores that a model has, and sums of any columns that are not sums themselves.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from veridical.validity.exact_sums import (
     sum_of,
     with_one_other,
 )
+from veridical.validity.gap_means import mean_over_gaps
 
 LEAST = 0.02
 """Share of the sum's spread from which a part counts. This and the numbers below are Veridical's choice."""
@@ -118,6 +119,8 @@ class _Search:
         self._sums: dict[tuple[str, str], bool] = {}
         self._copies: dict[str, dict[str, float]] = {}
         self._taken_off: dict[str, frozenset[str]] = {}
+        self._mean_columns: frozenset[str] | None = None
+        self._means: dict[tuple[str, frozenset[str]], tuple[str, ...]] = {}
         self._solved: dict[tuple[str, tuple[str, ...], tuple[str, ...], int], Sum | None] = {}
 
     def copies(self, outcome: str) -> dict[str, float]:
@@ -135,7 +138,7 @@ class _Search:
         """The predictors that a sum of any of the other columns is made of, where that is the whole."""
         copies = self.copies(whole)
         found = self._sum_of(whole, [one for one in self.columns if one != whole and one not in copies])
-        parts = () if found is None else self._parts(found)
+        parts = self._mean(whole, frozenset(copies)) if found is None else self._parts(found)
         return [name for name in predictors if name in parts]
 
     def made_of(self, name: str, outcome: str) -> Composite | None:
@@ -149,7 +152,33 @@ class _Search:
         for order in _orders([one for one in self.columns if one != name], outcome):
             if parts := mean_of_neighbours(name, outcome, order, self.columns, self.halves):
                 return Composite(name, outcome, parts, "mean")
+        parts = self._mean(name, frozenset(self.copies(outcome)))
+        if outcome in parts:
+            return Composite(name, outcome, parts, "mean")
         return self._of_several(name, outcome) or self._in_order(name, outcome)
+
+    def _mean(self, name: str, left_out: frozenset[str]) -> tuple[str, ...]:
+        """The columns of which a column is the mean over the scores that a model has, whichever other means there
+        are."""
+        if (name, left_out) not in self._means:
+            others = [one for one in self.columns if one != name and one not in left_out]
+            found = mean_over_gaps(name, others, self.columns, self.halves)
+            if not found and (means := self._plain_means()):
+                kept = [one for one in others if one not in means]
+                found = mean_over_gaps(name, kept, self.columns, self.halves) if len(kept) < len(others) else ()
+            self._means[name, left_out] = found
+        return self._means[name, left_out]
+
+    def _plain_means(self) -> frozenset[str]:
+        """The columns that are the mean of any others, other means among them."""
+        if self._mean_columns is None:
+            found = (
+                name
+                for name in self.columns
+                if mean_over_gaps(name, [one for one in self.columns if one != name], self.columns, self.halves)
+            )
+            self._mean_columns = frozenset(found)
+        return self._mean_columns
 
     def _with_one_other(self, name: str, outcome: str) -> Composite | None:
         others = [one for one in self.columns if one not in (name, outcome) and one not in self.copies(outcome)]
