@@ -49,7 +49,7 @@ def limited(suite: Suite, limit: int | None, seed: int) -> Suite:
 def _with_lone_items(suite: Suite) -> Places:
     places = suite.places
     held = set(places.items)
-    alone = [item for item in suite.columns.ids if item not in held]
+    alone = [item for item in suite.by_id if item not in held]
     if not alone:
         return places
     # Named apart from the sets, whatever those are called.

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Unpack
 
+from veridical.collector import collector_paused
 from veridical.errors import UserError
 from veridical.files.writing import check_path, writable_folder
 from veridical.items import FULL, Mode, Suite
@@ -163,6 +164,11 @@ def _path(given: str | Path | None) -> Path | None:
 
 
 def _plans(names: Sequence[str | Suite], options: AskOptions, data: Data) -> list[Plan]:
+    with collector_paused():  # also while sets are chosen: they are chosen among all of them
+        return _plans_of(names, options, data)
+
+
+def _plans_of(names: Sequence[str | Suite], options: AskOptions, data: Data) -> list[Plan]:
     _check_data(names, data)
     suites: dict[str, Suite] = {}
     notes: dict[str, tuple[str, ...]] = {}

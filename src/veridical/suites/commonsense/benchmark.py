@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
-
+from veridical.collector import collector_paused
 from veridical.items import Suite
 from veridical.suites.commonsense.build import Built, asked_and_left_out, asked_items, once, suite_of, without_sets
 from veridical.suites.commonsense.copies import Copy, asked_rows, training_rows
@@ -20,20 +17,8 @@ def benchmark(task: Task, copy: Copy, *, shots: int = 0, seed: int = 0, drafted:
     `drafted`, and without examples, items are made when they are asked for: for a few sets of many.
     Raises UserError where the data are not to be had or at fault, or hold too few examples.
     """
-    with _collector_paused():
+    with collector_paused():
         return _benchmark(task, copy, shots, seed, drafted)
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Without the collector of reference cycles: it would go through all rows again and again, a third of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _benchmark(task: Task, copy: Copy, shots: int, seed: int, drafted: bool) -> Built:

@@ -89,7 +89,7 @@ def asked_and_left_out(task: Task, rows: Sequence[Row]) -> tuple[list[Asked], tu
         for row in unpacked:
             try:
                 draft = _draft(task, row)
-                found.append(Asked(row, draft, tuple(_places(sets, row, draft) for sets in task.sets)))
+                found.append(Asked(row, draft, tuple([_places(task, sets, row, draft) for sets in task.sets])))
             except RowError as error:
                 faults.append(error)
         if len(faults) > n_faults:
@@ -236,8 +236,8 @@ def _members(asked: Sequence[Asked], number: int) -> list[tuple[str, str, str, s
     return [(name, one.draft.id, role, cluster) for one in asked for name, role, cluster in one.places[number]]
 
 
-def _places(sets: Sets, row: Row, item: Draft) -> tuple[Place, ...]:
-    name = item.id if sets.set is None else text(sets.set, row).strip()
+def _places(task: Task, sets: Sets, row: Row, item: Draft) -> tuple[Place, ...]:
+    name = item.id if sets.set is None else (item.name if sets.set is task.id else text(sets.set, row)).strip()
     role = "" if sets.role is None else text(sets.role, row).strip()
     cluster = "" if sets.cluster is None else text(sets.cluster, row).strip()
     return ((name, role, cluster),) if name else ()
