@@ -135,7 +135,9 @@ class Engine:
         except (UnsupportedAttentionError, TypeError, AttributeError, ValueError, RuntimeError) as error:
             if is_out_of_memory(error):
                 raise
-            return "plain", f"packed attention does not run on this model ({type(error).__name__})"
+            # The first is of our own; what torch and transformers say is not for users.
+            why = error if isinstance(error, UnsupportedAttentionError) else f"it stops with a {type(error).__name__}"
+            return "plain", f"packed attention does not run: {why}"
         self.trial_error = difference
         difference = max(difference, from_bare)
         if not difference <= tolerance:

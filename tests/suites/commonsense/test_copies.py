@@ -216,7 +216,8 @@ def test_without_a_network_the_reason_is_one_line(monkeypatch: pytest.MonkeyPatc
 
     fake_datasets(monkeypatch, load)
     with pytest.raises(
-        UserError, match=r"baber/piqa could not be had from the Hugging Face hub: Couldn't reach the hub$"
+        UserError,
+        match=r"baber/piqa could not be had from the Hugging Face hub: is it reached, and is the data set open",
     ):
         benchmark(TASKS["piqa"], Copy())
 
