@@ -10,10 +10,19 @@ import torch
 
 from veridical.engine import generation
 from veridical.engine.memory import Budget
+from veridical.engine.passes import Pass, divided
 from veridical.engine.plain import PlainScorer
 from veridical.engine.scoring import PackedScorer
 from veridical.models.hf import HuggingFaceModel
-from veridical.models.protocol import GenerationSettings, Query, Request, RequestedStates, Resumable, TokenSequence
+from veridical.models.protocol import (
+    Divisible,
+    GenerationSettings,
+    Query,
+    Request,
+    RequestedStates,
+    Resumable,
+    TokenSequence,
+)
 from veridical.prompts.template import PlainText, TextPair
 
 from . import tiny
@@ -123,3 +132,62 @@ def test_a_pass_that_does_not_fit_is_planned_anew_of_the_whole_job() -> None:
     assert sorted(dict(budget.each(5, attempt, wanted=[1, 3, 4]))) == [1, 3, 4]
     assert attempts == [([0, 1, 2, 3, 4], {1, 3, 4}), ([0, 1, 2, 3, 4], {3, 4})]
     assert budget.batch_tokens == 32
+
+
+def asked_of(kind: str) -> tuple[Divisible, list[Request]]:
+    """A model, and requests of all that it can be asked, refused ones among them."""
+    if kind == "bert":
+        classifier = wrapped("bert")
+        pairs = [TextPair(first, second) for first, second in zip(texts(40), reversed(texts(40)), strict=True)]
+        return classifier, [classifier.prepare(Query((pair,), classes=CLASSES)) for pair in pairs]
+    asked = model(kind)
+    written = [asked.prepare(Query((PlainText(text),)), GenerationSettings(5)) for text in texts(40)]
+    too_long = Request((TokenSequence((5,) * 100_000, (6,)),))
+    return asked, [*choices(asked, 60), too_long, *written, *choices(asked, 3)]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 200])
+@pytest.mark.parametrize("kind", ["llama", "mamba", "bert"])
+def test_shares_of_a_job_give_the_same_bits_and_every_request_is_in_one(
+    kind: str, n: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(generation, "PART", 8)
+    asked, requests = asked_of(kind)
+    assert isinstance(asked, Divisible)
+    shares = divided(asked.passes(requests), n)
+    assert len(shares) == n
+    assert sorted(place for share in shares for place in share) == list(range(len(requests)))
+    whole = dict(asked.answer(requests))
+    for share in shares:
+        assert dict(asked.answer_some(requests, share)) == {place: whole[place] for place in share}
+
+
+@pytest.mark.parametrize("kind", ["llama", "mamba"])
+def test_shares_hardly_run_anything_twice(kind: str) -> None:
+    asked = model(kind)
+    requests = choices(asked)
+    list(asked.answer(requests))
+    whole = asked.engine.n_tokens_run
+    runs = []
+    for share in divided(asked.passes(requests), 2):
+        before = asked.engine.n_tokens_run
+        list(asked.answer_some(requests, share))
+        runs.append(asked.engine.n_tokens_run - before)
+    # Twice: what the two have above them in common, and the choices' scores without a context.
+    assert sum(runs) <= 1.25 * whole
+    assert max(runs) <= 0.7 * whole
+
+
+@pytest.mark.parametrize(
+    ("sizes", "n", "shares"),
+    [
+        # The middle of a pass says whose it is: of 10 tokens 0 to 5 are the first share's, 5 to 10 the second's.
+        ((4, 2, 4), 2, [[0], [1, 2]]),
+        ((1, 1, 1, 1), 2, [[0, 1], [2, 3]]),
+        ((9, 1), 3, [[], [0], [1]]),
+        ((), 2, [[], []]),
+        ((0, 0), 2, [[0, 1], []]),
+    ],
+)
+def test_passes_are_divided_by_their_tokens(sizes: tuple[int, ...], n: int, shares: list[list[int]]) -> None:
+    assert divided([Pass(size, (place,)) for place, size in enumerate(sizes)], n) == shares

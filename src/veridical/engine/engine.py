@@ -16,6 +16,7 @@ from veridical.engine.attention import UnsupportedAttentionError
 from veridical.engine.generation import Generated, Generator, Limit
 from veridical.engine.hidden import HiddenStates
 from veridical.engine.memory import Budget, is_out_of_memory
+from veridical.engine.passes import Pass
 from veridical.engine.placement import device_kinds, input_device, is_spread, places
 from veridical.engine.plain import PlainGenerator, plain_scorer
 from veridical.engine.positions import turning_points
@@ -104,6 +105,14 @@ class Engine:
         """
         scorer = self._packed if self.path == "packed" else self._plain
         return scorer.score(sequences, hidden, wanted)
+
+    def passes(self, sequences: Sequence[Scored]) -> list[Pass]:
+        """What would run together, were all of these sequences scored; each sequence is a place of one pass."""
+        return (self._packed if self.path == "packed" else self._plain).passes(sequences)
+
+    def generation_passes(self, prompts: Sequence[tuple[int, ...]], limits: Sequence[int]) -> list[Pass]:
+        """What would run together, were all of these prompts generated for; each prompt is a place of one pass."""
+        return self._generator.passes(prompts, limits)
 
     def hidden_states(self, prompts: Sequence[tuple[int, ...]], layers: Sequence[int]) -> npt.NDArray[np.float32]:
         """Hidden state of each prompt's last token, [prompts, layers, width]; see `HiddenStates` for layers."""

@@ -14,6 +14,7 @@ from veridical.engine.families import Family, families
 from veridical.engine.logits import only_rows
 from veridical.engine.memory import Budget
 from veridical.engine.packing import Packed, pack, pack_piece
+from veridical.engine.passes import Pass
 from veridical.engine.slots import SlotLayout, Slots
 from veridical.engine.trie import Trie
 
@@ -91,15 +92,24 @@ class Generator:
         self, prompts: Sequence[tuple[int, ...]], limits: Sequence[int], wanted: set[int]
     ) -> Iterator[tuple[int, Generated]]:
         for family in families(prompts):
-            # In order of their tokens, neighbours begin alike and share what is to be run of them.
-            ordered = sorted(family.prompts, key=prompts.__getitem__)
-            size = PART if self.model.device.type == "cpu" else PART_ON_ACCELERATOR
-            parts = [ordered[start : start + size] for start in range(0, len(ordered), size)]
+            parts = self._parts(family, prompts)
             chosen = [part for part in parts if not wanted.isdisjoint(part)]
-            prefix = self._shared(prompts[ordered[0]][: family.n_shared]) if chosen else Prefix()
+            prefix = self._shared(prompts[family.prompts[0]][: family.n_shared]) if chosen else Prefix()
             for part in chosen:
                 finished = self._run(Family(family.n_shared, tuple(part)), prefix, prompts, limits)
                 yield from ((index, text) for index, text in finished if index in wanted)
+
+    def passes(self, prompts: Sequence[tuple[int, ...]], limits: Sequence[int]) -> list[Pass]:
+        """The parts in which all of these prompts would be generated for; each prompt is a place of one of them."""
+        parts = (part for family in families(prompts) for part in self._parts(family, prompts))
+        return [Pass(sum(len(prompts[place]) + limits[place] for place in part), tuple(part)) for part in parts]
+
+    def _parts(self, family: Family, prompts: Sequence[tuple[int, ...]]) -> list[list[int]]:
+        """Prompts of a family that are finished before the next are begun."""
+        # In order of their tokens, neighbours begin alike and share what is to be run of them.
+        ordered = sorted(family.prompts, key=prompts.__getitem__)
+        size = PART if self.model.device.type == "cpu" else PART_ON_ACCELERATOR
+        return [ordered[start : start + size] for start in range(0, len(ordered), size)]
 
     def _run(
         self, family: Family, prefix: Prefix, prompts: Sequence[tuple[int, ...]], limits: Sequence[int]

@@ -15,6 +15,7 @@ from veridical.engine.generation import Generated, Limit
 from veridical.engine.hidden import HiddenStates
 from veridical.engine.logits import only_rows, target_log_probabilities
 from veridical.engine.memory import Budget, alone_or_smaller
+from veridical.engine.passes import Pass, of_batches
 from veridical.engine.placement import input_device
 from veridical.engine.positions import turning_points
 from veridical.engine.scorer import Scorer
@@ -52,6 +53,10 @@ class PlainScorer(Scorer):
                 for place, value in zip(batch, sums, strict=True)
                 if place in wanted and sequences[place].continuation
             )
+
+    def passes(self, sequences: Sequence[Scored]) -> list[Pass]:
+        """See `Scorer.passes`."""
+        return of_batches(self._batches(sequences), [len(run_tokens(sequence)) for sequence in sequences])
 
     def _batches(self, sequences: Sequence[Scored]) -> Iterator[list[int]]:
         batch: list[int] = []
@@ -156,22 +161,30 @@ class PlainGenerator:
             wanted,
         )
 
+    def passes(self, prompts: Sequence[tuple[int, ...]], limits: Sequence[int]) -> list[Pass]:
+        """The batches in which all of these prompts would be generated for; each prompt is a place of one of them."""
+        return of_batches(self._batches(prompts, limits), [len(prompts[i]) + limits[i] for i in range(len(prompts))])
+
     def _generate(
         self, prompts: Sequence[tuple[int, ...]], limits: Sequence[int], wanted: set[int]
     ) -> Iterator[tuple[int, Generated]]:
+        for batch in self._batches(prompts, limits):
+            if wanted.isdisjoint(batch):
+                continue
+            with alone_or_smaller(batch):
+                texts = self._texts([prompts[index] for index in batch], limits[batch[0]])
+            yield from ((place, text) for place, text in zip(batch, texts, strict=True) if place in wanted)
+
+    def _batches(self, prompts: Sequence[tuple[int, ...]], limits: Sequence[int]) -> Iterator[list[int]]:
+        """Places of prompts of one length and one limit, which run together."""
+
         def alike(index: int) -> tuple[int, int]:
             return len(prompts[index]), limits[index]
 
         for (length, limit), same in groupby(sorted(range(len(prompts)), key=alike), alike):
             indices = list(same)
             at_once = max(1, self.budget.batch_tokens // (length + limit))
-            for start in range(0, len(indices), at_once):
-                batch = indices[start : start + at_once]
-                if wanted.isdisjoint(batch):
-                    continue
-                with alone_or_smaller(batch):
-                    texts = self._texts([prompts[index] for index in batch], limit)
-                yield from ((place, text) for place, text in zip(batch, texts, strict=True) if place in wanted)
+            yield from (indices[start : start + at_once] for start in range(0, len(indices), at_once))
 
     @torch.inference_mode()
     def _texts(self, prompts: Sequence[tuple[int, ...]], limit: int) -> list[Generated]:

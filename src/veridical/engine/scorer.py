@@ -11,6 +11,7 @@ from veridical.engine.finite import finite_or_alone
 from veridical.engine.hidden import HiddenStates
 from veridical.engine.logits import rows_that_fit
 from veridical.engine.memory import Budget
+from veridical.engine.passes import Pass
 from veridical.engine.targets import Scored
 
 
@@ -48,6 +49,10 @@ class Scorer(ABC):
             return self._together([sequences[place]], [indices[place]], hidden, {0})
 
         return finite_or_alone(self._together(sequences, indices, hidden, wanted), alone, indices, wanted, hidden)
+
+    @abstractmethod
+    def passes(self, sequences: Sequence[Scored]) -> list[Pass]:
+        """The passes in which all of these sequences would be scored; each sequence is a place of one of them."""
 
     @abstractmethod
     def _together(

@@ -12,6 +12,7 @@ from veridical.engine.attention import NAME, PackedLayout, TokenPath, attention_
 from veridical.engine.hidden import HiddenStates
 from veridical.engine.logits import only_rows, target_log_probabilities
 from veridical.engine.packing import pack, pack_piece
+from veridical.engine.passes import Pass
 from veridical.engine.plan import Extend, Retreat, RunSubtrees, steps
 from veridical.engine.scorer import Scorer
 from veridical.engine.targets import Scored, Targets, run_tokens
@@ -28,15 +29,12 @@ class PackedScorer(Scorer):
     def _together(
         self, sequences: Sequence[Scored], indices: Sequence[int], hidden: HiddenStates | None, wanted: set[int]
     ) -> Iterator[tuple[int, float]]:
-        trie = Trie([run_tokens(sequence) for sequence in sequences])
-        targets = Targets(sequences)
-        scored = targets.by_segment(trie)
+        trie, targets, scored, rows = _planned(sequences)
         taken: dict[int, Positions] = {}
         if hidden is not None:
             chosen = [indices[place] for place in wanted]
             hidden.begin(chosen)
             taken = hidden.places(trie, indices, set(chosen))
-        rows = {segment: len({offset for offset, _ in places}) for segment, places in scored.items()}
         read = _serving(scored, np.isin(targets.sequence, list(wanted)).nonzero()[0].tolist())
         read |= set(taken)
         path = TokenPath()
@@ -63,6 +61,25 @@ class PackedScorer(Scorer):
             if length:
                 path.extend(length)
 
+    def passes(self, sequences: Sequence[Scored]) -> list[Pass]:
+        """See `Scorer.passes`; a sequence is a place of the pass that reads its first target."""
+        trie, _, _, rows = _planned(sequences)
+        first: dict[int, Positions] = {}
+        for place, sequence in enumerate(sequences):
+            segment, offset = trie.position(trie.ends[place], len(sequence.context) - 1)
+            first.setdefault(segment, []).append((offset, place))
+        found: list[Pass] = []
+        for step in steps(trie, self.budget.batch_tokens, rows, self.max_rows):
+            match step:
+                case Extend(segment, offset, length):
+                    read = [place for start, place in first.get(segment, ()) if 0 <= start - offset < length]
+                    found.append(Pass(length, tuple(read)))
+                case RunSubtrees(tops):
+                    below = [segment for top in tops for segment in trie.walk(top)]
+                    read = [place for segment in below for _, place in first.get(segment, ())]
+                    found.append(Pass(sum(trie.segments[top].size for top in tops), tuple(read)))
+        return found
+
     def _read(self, layout: PackedLayout, reading: Positions, targets: Targets) -> list[tuple[int, float]]:
         """One forward pass; returns the sequences that it completes, with their sums."""
         packed = layout.packed
@@ -85,6 +102,14 @@ class PackedScorer(Scorer):
             torch.from_numpy(targets.tokens[numbers]).to(device),
         )
         return list(targets.add(numbers, values.tolist()))
+
+
+def _planned(sequences: Sequence[Scored]) -> tuple[Trie, Targets, dict[int, Positions], dict[int, int]]:
+    """The trie of the sequences, their targets, where in each segment these are read, and how many rows that takes."""
+    trie = Trie([run_tokens(sequence) for sequence in sequences])
+    targets = Targets(sequences)
+    scored = targets.by_segment(trie)
+    return trie, targets, scored, {segment: len({offset for offset, _ in read}) for segment, read in scored.items()}
 
 
 def _serving(places: Mapping[int, Positions], wanted: Iterable[int]) -> set[int]:

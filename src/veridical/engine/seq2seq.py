@@ -11,6 +11,7 @@ from transformers.modeling_outputs import BaseModelOutput
 from veridical.engine.hidden import HiddenStates
 from veridical.engine.logits import only_rows, target_log_probabilities
 from veridical.engine.memory import alone_or_smaller
+from veridical.engine.passes import Pass, of_batches
 from veridical.engine.placement import input_device
 from veridical.engine.scorer import Scorer
 from veridical.engine.targets import Scored
@@ -47,6 +48,10 @@ class EncoderDecoderScorer(Scorer):
             with alone_or_smaller(batch):
                 sums = self._sums([sequences[place] for place in batch])
             yield from ((place, value) for place, value in zip(batch, sums, strict=True) if place in wanted)
+
+    def passes(self, sequences: Sequence[Scored]) -> list[Pass]:
+        """See `Scorer.passes`."""
+        return of_batches(self._batches(sequences), [len(one.context) + len(one.continuation) for one in sequences])
 
     def _batches(self, sequences: Sequence[Scored]) -> Iterator[list[int]]:
         """Places of sequences that run together: longest contexts first, the choices of a context side by side."""

@@ -17,6 +17,7 @@ from transformers import PreTrainedModel
 from veridical.digests import digest
 from veridical.engine.engine import default_batch_tokens
 from veridical.engine.memory import Budget
+from veridical.engine.passes import Pass, of_batches
 from veridical.engine.placement import device_kinds, input_device
 from veridical.errors import UserError
 from veridical.items import Mode
@@ -119,23 +120,39 @@ class SequenceClassifier:
     def answer_some(self, requests: Sequence[Request], wanted: Collection[int]) -> Iterator[tuple[int, Outcome]]:
         """As `answer`, for the wanted positions alone, in the batches of answering all."""
         chosen = set(wanted)
-        waiting: dict[EncodedPair, list[tuple[int, Request]]] = {}
-        for index, request in enumerate(requests):
-            tokens, segments = request.sequences[0].context, request.sequences[0].segments
-            if tokens and len(tokens) <= self.longest:
-                waiting.setdefault((tokens, segments), []).append((index, request))
-            elif index in chosen and not tokens:
-                yield index, Outcome(Status.EMPTY, detail="no token to classify")
-            elif index in chosen:
-                detail = f"{len(tokens)} tokens; the model takes {self.longest}"
-                yield index, Outcome(Status.TOO_LONG, detail=detail)
+        waiting, refused = self._waiting(requests)
+        yield from ((index, outcome) for index, outcome in refused.items() if index in chosen)
         pairs = list(waiting)
-        missing = [place for place, pair in enumerate(pairs) if any(index in chosen for index, _ in waiting[pair])]
+        missing = [place for place, pair in enumerate(pairs) if not chosen.isdisjoint(waiting[pair])]
         found = self.budget.each(
             len(pairs), lambda planned, places: self._scores([pairs[i] for i in planned], places), missing
         )
         for place, scores in found:
-            yield from ((i, _scored(request, scores)) for i, request in waiting[pairs[place]] if i in chosen)
+            yield from ((i, _scored(requests[i], scores)) for i in waiting[pairs[place]] if i in chosen)
+
+    def passes(self, requests: Sequence[Request]) -> list[Pass]:
+        """What would run together, were all of these requests answered; each is a place of one pass."""
+        waiting, refused = self._waiting(requests)
+        pairs = list(waiting)
+        batches = of_batches(self._batches(pairs), [len(tokens) for tokens, _ in pairs])
+        held = [tuple(index for place in one.places for index in waiting[pairs[place]]) for one in batches]
+        return [Pass(0, tuple(refused)), *(Pass(b.n_tokens, one) for b, one in zip(batches, held, strict=True))]
+
+    def _waiting(self, requests: Sequence[Request]) -> tuple[dict[EncodedPair, list[int]], dict[int, Outcome]]:
+        """Each distinct pair to the requests that wait for it, and the outcomes of those that cannot run."""
+        waiting: dict[EncodedPair, list[int]] = {}
+        refused: dict[int, Outcome] = {}
+        for index, request in enumerate(requests):
+            tokens, segments = request.sequences[0].context, request.sequences[0].segments
+            if not tokens:
+                refused[index] = Outcome(Status.EMPTY, detail="no token to classify")
+            elif len(tokens) > self.longest:
+                refused[index] = Outcome(
+                    Status.TOO_LONG, detail=f"{len(tokens)} tokens; the model takes {self.longest}"
+                )
+            else:
+                waiting.setdefault((tokens, segments), []).append(index)
+        return waiting, refused
 
     def _encoded(self, pair: TextPair) -> EncodedPair:
         # As a batch of one: a second text that is empty would otherwise count as none.

@@ -15,12 +15,14 @@ from veridical.engine.engine import Engine
 from veridical.engine.generation import Generated
 from veridical.engine.hidden import HiddenStates, blocks
 from veridical.engine.memory import TooLargeError
+from veridical.engine.passes import Pass
 from veridical.engine.placement import device_kinds
 from veridical.engine.probes import NEW_TOKENS, TEXTS, Probes, probe
 from veridical.errors import UserError
 from veridical.items import Mode
 from veridical.models.channels import channel_tokens
 from veridical.models.checkpoint import check_ids, config_state, longest_sequence, tokenizer_state
+from veridical.models.distinct import limited, scoring_passes, waiting_for, writing_passes
 from veridical.models.endings import settle_start, stop_tokens
 from veridical.models.outcomes import bare, scored
 from veridical.models.protocol import (
@@ -153,6 +155,18 @@ class HuggingFaceModel:
         yield from self._score(requests, [index for index in runnable if requests[index].scores_choices], chosen)
         yield from self._generate(requests, [i for i in runnable if not requests[i].scores_choices], chosen)
 
+    def passes(self, requests: Sequence[Request]) -> list[Pass]:
+        """What would run together, were all of these requests answered; each is a place of one pass."""
+        refused = tuple(index for index, request in enumerate(requests) if self._refuse(request))
+        runnable = set(range(len(requests))).difference(refused)
+        scoring = [index for index in sorted(runnable) if requests[index].scores_choices]
+        writing = limited(requests, sorted(runnable.difference(scoring)), self._room)
+        return [
+            Pass(0, refused),
+            *scoring_passes(self.engine, requests, scoring),
+            *writing_passes(self.engine, writing),
+        ]
+
     @cached_property
     def n_blocks(self) -> int:
         """Raises UserError where hidden states cannot be read: found by reading those of one token."""
@@ -242,13 +256,7 @@ class HuggingFaceModel:
         reading: RequestedStates | None = None,
     ) -> Iterator[tuple[int, Outcome]]:
         """Equal sequences of all requests run once; a chosen request is answered when its last sequence is."""
-        waiting: dict[TokenSequence, list[int]] = {}
-        missing: dict[int, int] = {}
-        for index in indices:
-            sequences = dict.fromkeys(bare(s) for s in (*requests[index].sequences, *requests[index].unconditional))
-            missing[index] = len(sequences)
-            for sequence in sequences:
-                waiting.setdefault(sequence, []).append(index)
+        waiting, missing = waiting_for(requests, indices)
         distinct = list(waiting)
         wanted = [place for place, one in enumerate(distinct) if not chosen.isdisjoint(waiting[one])]
         sums: dict[TokenSequence, float] = {}
@@ -287,12 +295,7 @@ class HuggingFaceModel:
         self, requests: Sequence[Request], indices: Sequence[int], chosen: set[int]
     ) -> Iterator[tuple[int, Outcome]]:
         """Equal prompts with one limit run once. Near the end of the window a limit is what there is room for."""
-        waiting: dict[tuple[tuple[int, ...], int], list[int]] = {}
-        for index in indices:
-            prompt, settings = requests[index].sequences[0].context, requests[index].settings
-            assert settings is not None
-            room = self.longest - (0 if self._two_sided else len(prompt))
-            waiting.setdefault((prompt, min(settings.max_new_tokens, room)), []).append(index)
+        waiting = limited(requests, indices, self._room)
         distinct = list(waiting)
         prompts, limits = [prompt for prompt, _ in distinct], [limit for _, limit in distinct]
         wanted = [place for place, one in enumerate(distinct) if not chosen.isdisjoint(waiting[one])]
@@ -303,6 +306,10 @@ class HuggingFaceModel:
         except TooLargeError as error:
             for place in error.places:
                 yield from ((index, _OUT_OF_MEMORY) for index in waiting[distinct[place]] if index in chosen)
+
+    def _room(self, prompt: tuple[int, ...]) -> int:
+        """How many tokens can be generated after a prompt."""
+        return self.longest - (0 if self._two_sided else len(prompt))
 
     def _written(self, generated: Generated) -> Outcome:
         text, n_tokens = self._channels.text(generated.tokens, self.encoder.decode), len(generated.tokens)

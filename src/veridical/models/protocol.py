@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from veridical.engine.passes import Pass
     from veridical.engine.probes import Probes
 
 FinishReason = Literal["stop", "length", ""]
@@ -201,6 +202,14 @@ class Resumable(Protocol):
 
     def answer_some(self, requests: Sequence[Request], wanted: Collection[int]) -> Iterator[tuple[int, Outcome]]:
         """As `answer(requests)`, less the positions that are not wanted."""
+
+
+@runtime_checkable
+class Divisible(Resumable, Protocol):
+    """A model whose work can be divided over several copies of it without changing what runs together."""
+
+    def passes(self, requests: Sequence[Request]) -> list[Pass]:
+        """What would run together, were all of these requests answered; each request is a place of one pass."""
 
 
 @runtime_checkable
