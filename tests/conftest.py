@@ -14,10 +14,13 @@ from hypothesis import settings
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
-# Tests may be run where hang-ups are ignored (`nohup`): the processes that they start would inherit that, and signals
-# that are ignored are left so by design.
-if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+# Tests may be run where signals are ignored (`nohup`, or a shell's `&`): the processes that they start would inherit
+# that, and signals that are ignored are left so by design.
+for ignored in (signal.SIGHUP, signal.SIGQUIT):
+    if signal.getsignal(ignored) is signal.SIG_IGN:
+        signal.signal(ignored, signal.SIG_DFL)
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How long an example takes depends on what else the machine does.
 settings.register_profile("veridical", deadline=None)

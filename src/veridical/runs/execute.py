@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,7 +14,7 @@ from veridical.progress import Progress
 from veridical.runs.asks import Ask
 from veridical.runs.job import Job, Prepared
 from veridical.runs.recorded import RecordedAsks
-from veridical.runs.states import Layers, WantedStates
+from veridical.runs.states import Layers, WantedStates, readable
 from veridical.runs.store import RunStore
 from veridical.signals import raised
 from veridical.status import Status
@@ -47,7 +47,7 @@ def execute(
     none to read.
     """
     recorded = RecordedAsks(store.path)
-    states = None if layers is None else WantedStates(model, store.path, job.plans, layers)
+    states = None if layers is None else WantedStates(readable(model).n_blocks, store.path, job.plans, layers)
     answers = _Answers(store, recorded.answered)
     total = _n_lacking(job, recorded, states)
     with raised(defaults_only=True), progress.steps(f"asking {model.name}", total) as step:
@@ -64,7 +64,7 @@ def execute(
                 missing = answers.missing(requests)
                 pending = Counter(key for ask, _, key in prepared if key in missing or (states and states.lack(ask)))
                 for key, outcome in _outcomes(model, prepared, missing, states):
-                    answers.keep(key, _fault(requests[key], outcome), outcome)
+                    answers.keep(key, fault_of(requests[key], outcome), outcome)
                     for _ in range(pending.pop(key, 0)):
                         step()
         finally:
@@ -135,7 +135,14 @@ def _outcomes(
     reading = {} if states is None else states.read_with(window)
     asking = {key: request for _, request, key in window if key not in reading}
     if states is not None:
-        yield from states.answer(window, missing)
+        yield from states.answer(readable(model), window, missing)
+    yield from answers_of(model, asking, missing)
+
+
+def answers_of(
+    model: LanguageModel, asking: Mapping[str, Request], missing: Collection[str]
+) -> Iterator[tuple[str, Outcome]]:
+    """(key, outcome) of the requests that are missing, in the batches of all where the model is `Resumable`."""
     wanted = [row for row, key in enumerate(asking) if key in missing]
     if not wanted:
         return  # a model need not cope with nothing to do
@@ -148,7 +155,7 @@ def _outcomes(
         yield keys[position], outcome
 
 
-def _fault(request: Request, outcome: Outcome) -> str:
+def fault_of(request: Request, outcome: Outcome) -> str:
     """Why an outcome does not answer its request; empty where it does."""
     if outcome.status is Status.ERROR:
         return outcome.detail or "no reason was given"

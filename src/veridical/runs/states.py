@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,18 +29,34 @@ class _Unread:
     read: dict[str, npt.NDArray[np.float32]] = field(default_factory=dict)
 
 
+def readable(model: LanguageModel) -> Readable:
+    """The model, as one whose hidden states can be read. Raises UserError where it has none."""
+    if not isinstance(model, Readable):
+        raise UserError(
+            f"model {model.name!r} has no hidden states to read: give local weights (smollm2, hf/..., gguf/...)"
+        )
+    return model
+
+
+def answer_and_read(
+    model: Readable, requests: Mapping[str, Request], wanted: Collection[str], reading: RequestedStates
+) -> Iterator[tuple[str, Outcome]]:
+    """(key, outcome) of the wanted requests, in the batches of all; `reading` has a row for each of all requests."""
+    keys = list(requests)
+    rows = [row for row, key in enumerate(keys) if key in wanted]
+    for position, outcome in model.answer_and_read(list(requests.values()), reading, rows):
+        yield keys[position], outcome
+    if reading.states is None:
+        raise RuntimeError("the model answered and gave no hidden states")
+
+
 class WantedStates:
     """The hidden states of every question that scores choices under some inputs, in the first order of its labels.
 
-    Raises UserError for a model that has none to read, and for a layer that it does not have.
+    Raises UserError for a layer that a model of so many blocks does not have.
     """
 
-    def __init__(self, model: LanguageModel, run: Path, plans: Sequence[Plan], layers: Layers) -> None:
-        if not isinstance(model, Readable):
-            raise UserError(
-                f"model {model.name!r} has no hidden states to read: give local weights (smollm2, hf/..., gguf/...)"
-            )
-        self._model: Readable = model
+    def __init__(self, n_blocks: int, run: Path, plans: Sequence[Plan], layers: Layers) -> None:
         self._run = run
         self._inputs = frozenset(layers)
         self._unread: dict[StatesKey, _Unread] = {}
@@ -48,7 +64,7 @@ class WantedStates:
             if block.mode == "generate" or block.input not in layers:
                 continue
             wanted = layers[block.input]
-            resolved = resolve_layers(range(model.n_blocks + 1) if wanted is None else wanted, model.n_blocks)
+            resolved = resolve_layers(range(n_blocks + 1) if wanted is None else wanted, n_blocks)
             asked, items = StatesKey(block.suite, block.prompt, block.input), tuple(item.id for item in block.items)
             stored = read_hidden(run, asked)
             if stored is None or not stored.holds(items, resolved):
@@ -56,16 +72,23 @@ class WantedStates:
 
     def lack(self, ask: Ask) -> bool:
         """Whether the states of this question are wanted and not stored."""
-        return self._reads(ask) and _group(ask) in self._unread
+        return self.reads(ask) and _group(ask) in self._unread
 
-    def _reads(self, ask: Ask) -> bool:
+    def reads(self, ask: Ask) -> bool:
+        """Whether the states of this question are wanted, stored or not."""
         return ask.mode != "generate" and ask.order == 0 and ask.repeat == 0 and ask.input in self._inputs
 
     def read_with(self, window: Sequence[Prepared]) -> dict[str, Request]:
         """The requests of a window from whose passes states are taken, stored or not: batches depend on all of them."""
-        return {key: request for ask, request, key in window if self._reads(ask)}
+        return {key: request for ask, request, key in window if self.reads(ask)}
 
-    def answer(self, window: Sequence[Prepared], missing: Collection[str]) -> Iterator[tuple[str, Outcome]]:
+    def layers_of(self, asks: Iterable[Ask]) -> tuple[int, ...]:
+        """The layers at which the states of one of these questions are wanted and not stored."""
+        return tuple(sorted({layer for ask in asks if self.lack(ask) for layer in self._unread[_group(ask)].layers}))
+
+    def answer(
+        self, model: Readable, window: Sequence[Prepared], missing: Collection[str]
+    ) -> Iterator[tuple[str, Outcome]]:
         """(key, outcome) of the questions of a window whose states are not stored, or whose answer is missing.
 
         States are written as soon as those of a suite, prompt and input are complete.
@@ -75,18 +98,14 @@ class WantedStates:
         wanted = {key for _, key in lacking} | {key for key in requests if key in missing}
         if not wanted:
             return
-        layers = tuple(sorted({layer for ask, _ in lacking for layer in self._unread[_group(ask)].layers}))
-        reading, keys = RequestedStates(layers), list(requests)
-        rows = [row for row, key in enumerate(keys) if key in wanted]
-        for position, outcome in self._model.answer_and_read(list(requests.values()), reading, rows):
-            yield keys[position], outcome
-        if reading.states is None:
-            raise RuntimeError("the model answered and gave no hidden states")
-        states = dict(zip(keys, reading.states, strict=True))
+        reading = RequestedStates(self.layers_of(ask for ask, _ in lacking))
+        yield from answer_and_read(model, requests, wanted, reading)
+        assert reading.states is not None
+        states = dict(zip(requests, reading.states, strict=True))
         for ask, key in lacking:
-            self._keep(ask, states[key], layers)
+            self.keep(ask, states[key], reading.layers)
 
-    def _keep(self, ask: Ask, state: npt.NDArray[np.float32], layers: tuple[int, ...]) -> None:
+    def keep(self, ask: Ask, state: npt.NDArray[np.float32], layers: tuple[int, ...]) -> None:
         """Keep one question's states [layers, width]; write those of its group when they are complete."""
         group = self._unread[_group(ask)]
         group.read[ask.item] = state[[layers.index(layer) for layer in group.layers]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -116,8 +116,7 @@ class RunStore:
 
     def __init__(self, path: Path, manifest: Manifest, plans: Sequence[Plan]) -> None:
         self.path = path
-        self._buffer: list[dict[str, Any]] = []
-        self._flushed = time.monotonic()
+        self._answers = AnswerBuffer(self._write)
         make_folder(path)
         with editing(path, manifest) as edit:
             edit.manifest = extended(path, edit.manifest, manifest)
@@ -127,26 +126,27 @@ class RunStore:
 
     def add_requests(self, requests: Iterable[tuple[Ask, Request, str]]) -> None:
         """Record which ask put which request under which key, for asks that are not recorded under it yet."""
-        rows = [_request_row(ask, request, key) for ask, request, key in requests]
-        if rows:
+        frame = requests_frame(requests)
+        if frame.height:
             with editing(self.path) as edit:
-                edit.add("requests", pl.DataFrame(rows, schema=REQUESTS))
+                edit.add("requests", frame)
 
     def add(self, key: str, outcome: Outcome) -> None:
         """Keep an answer; it is on disk after the next flush. An error is not an answer."""
-        if outcome.status is Status.ERROR:
-            raise ValueError("an error is not an answer and is not stored")
-        self._buffer.append({"key": key, **_outcome_row(outcome)})
-        if len(self._buffer) >= FLUSH_ANSWERS or time.monotonic() - self._flushed >= FLUSH_SECONDS:
-            self.flush()
+        self._answers.add(key, outcome)
 
     def flush(self) -> None:
         """Write the answers kept so far to disk as one part."""
-        if self._buffer:
-            with deferred(), editing(self.path) as edit:
-                edit.add("responses", pl.DataFrame(self._buffer, schema=RESPONSES))
-                self._buffer = []
-        self._flushed = time.monotonic()
+        self._answers.flush()
+
+    def list_parts(self, parts: Iterable[Part]) -> None:
+        """Put parts into the list that other writers wrote."""
+        with editing(self.path) as edit:
+            edit.list(*parts)
+
+    def _write(self, frame: pl.DataFrame) -> None:
+        with editing(self.path) as edit:
+            edit.add("responses", frame)
 
     def note(self, notes: Mapping[str, int], warnings: Sequence[str] = ()) -> None:
         """Put counts into the manifest (what rendering did, near ties), in place of earlier ones.
@@ -155,6 +155,36 @@ class RunStore:
         """
         with editing(self.path) as edit:
             edit.change(notes=dict(notes), model=edit.manifest.model.with_warnings(warnings))
+
+
+class AnswerBuffer:
+    """Answers that are written together: after `FLUSH_ANSWERS` of them, or `FLUSH_SECONDS`."""
+
+    def __init__(self, write: Callable[[pl.DataFrame], None]) -> None:
+        self._write = write
+        self._rows: list[dict[str, Any]] = []
+        self._flushed = time.monotonic()
+
+    def add(self, key: str, outcome: Outcome) -> None:
+        """Keep an answer. Raises ValueError for an error, which is not an answer."""
+        if outcome.status is Status.ERROR:
+            raise ValueError("an error is not an answer and is not stored")
+        self._rows.append({"key": key, **_outcome_row(outcome)})
+        if len(self._rows) >= FLUSH_ANSWERS or time.monotonic() - self._flushed >= FLUSH_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is kept, if anything is."""
+        if self._rows:
+            with deferred():
+                self._write(pl.DataFrame(self._rows, schema=RESPONSES))
+                self._rows = []
+        self._flushed = time.monotonic()
+
+
+def requests_frame(requests: Iterable[tuple[Ask, Request, str]]) -> pl.DataFrame:
+    """Asks, the requests that they put and the keys of these, as a part of `requests`."""
+    return pl.DataFrame([_request_row(ask, request, key) for ask, request, key in requests], schema=REQUESTS)
 
 
 def _outcome_row(outcome: Outcome) -> dict[str, Any]:
