@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from veridical.cli.loading_options import OF_SERVERS, with_load_settings
+from veridical.cli.loading_options import OF_CLUSTERS, OF_SERVERS, with_load_settings
 from veridical.cli.options import Json, Models
 from veridical.models import LoadSettings
 
 
-@with_load_settings("generation_header", *OF_SERVERS)
+@with_load_settings("generation_header", *OF_SERVERS, *OF_CLUSTERS)
 def command(
     model: Models,
     tasks: Annotated[

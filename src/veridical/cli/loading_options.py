@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from veridical.cli.options import BatchTokens, Device, DeviceMapOption, Dtype, GenerationHeader, TemplateArguments
-from veridical.models import LoadSettings, ServerSettings
+from veridical.models import LoadSettings, RaySettings, ServerSettings
 
 BaseUrl = Annotated[
     str | None,
@@ -31,9 +31,23 @@ MaxTotalTokens = Annotated[
     typer.Option("--max-total-tokens", metavar="N", min=1, help="Servers: send none after so many tokens."),
 ]
 
+Engine = Annotated[
+    str, typer.Option("--engine", metavar="NAME", help="local, or ray: copies of the model on a cluster's workers.")
+]
+RayAddress = Annotated[
+    str | None,
+    typer.Option("--ray-address", metavar="ADDRESS", help="The cluster. Default: one is started on this machine."),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", metavar="N", min=1, help="Copies of the model. Default: one a GPU, or one a machine."),
+]
+
 _SERVER = ServerSettings()
 OF_SERVERS = tuple(field.name for field in fields(ServerSettings))
 """The options for models behind a server: what a command leaves out that needs weights here."""
+OF_CLUSTERS = ("engine", "ray_address", "workers")
+"""The options for a Ray cluster: what a command leaves out that asks no run."""
 PARAMETER = "loading"
 """The parameter of a command that takes the settings."""
 
@@ -51,6 +65,9 @@ def load_settings(
     retries: Retries = _SERVER.retries,
     max_requests: MaxRequests = None,
     max_total_tokens: MaxTotalTokens = None,
+    engine: Engine = "local",
+    ray_address: RayAddress = None,
+    workers: Workers = None,
 ) -> LoadSettings:
     """The settings that the options give. Raises UserError for an argument of the chat template that is at fault."""
     from veridical.prompts.template_arguments import parse_template_arguments
@@ -62,6 +79,8 @@ def load_settings(
         batch_tokens=batch_tokens,
         template_args=parse_template_arguments(template_arg or [], generation_header),
         server=ServerSettings(base_url, concurrency, timeout, retries, max_requests, max_total_tokens),
+        engine=engine,
+        ray=RaySettings(ray_address, workers),
     )
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
+from veridical.errors import UserError
 from veridical.models.server.settings import ServerSettings
-from veridical.models.settings import DEVICE_MAPS, DEVICES, DTYPES, DeviceMap, LoadOptions, LoadSettings
+from veridical.models.settings import DEVICE_MAPS, DEVICES, DTYPES, DeviceMap, LoadOptions, LoadSettings, RaySettings
 
 if TYPE_CHECKING:
     from veridical.models.protocol import LanguageModel
@@ -17,6 +18,7 @@ __all__ = [
     "DeviceMap",
     "LoadOptions",
     "LoadSettings",
+    "RaySettings",
     "ServerSettings",
     "load",
     "load_with",
@@ -35,6 +37,8 @@ def load(spec: str, **loading: Unpack[LoadOptions]) -> LanguageModel:
 def load_with(spec: str, settings: LoadSettings) -> LanguageModel:
     """As `load`, with the settings as one object."""
     settings.check()
+    if settings.engine != "local":
+        raise UserError(f"model {spec!r}: --engine {settings.engine} asks the questions of a run or a readout alone")
     from veridical.models.providers import provider_of
     from veridical.models.sources import resolve
 

@@ -19,6 +19,20 @@ DeviceMap = str | Mapping[str, int | str]
 """How weights are spread over devices: a word of accelerate's, or the device of each module by name."""
 
 
+ENGINES = ("local", "ray")
+
+
+@dataclass(frozen=True, slots=True)
+class RaySettings:
+    """The cluster of `--engine ray`: its `address`, or one that is started on this machine, where None.
+
+    `workers` hold a copy of the model each: one a GPU where None, or one a machine where there is none.
+    """
+
+    address: str | None = None
+    workers: int | None = None
+
+
 class LoadOptions(TypedDict, total=False):
     """The fields of `LoadSettings` as keyword arguments, for functions that take models by name."""
 
@@ -28,6 +42,8 @@ class LoadOptions(TypedDict, total=False):
     template_args: Mapping[str, object]
     device_map: DeviceMap | None
     server: ServerSettings
+    engine: str
+    ray: RaySettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +53,7 @@ class LoadSettings:
     `dtype` `auto` is the checkpoint's own; `device` `auto` is CUDA where there is one. `batch_tokens` bounds a forward
     pass (from free memory by default). `template_args` go to the chat template. `device_map` spreads the weights of a
     model that no one device holds (`auto`: over all that there are); `device` is then left at `auto`. `server` is for
-    models that a server runs.
+    models that a server runs. With `engine` `ray` copies of the model answer on the workers of a Ray cluster (`ray`).
     """
 
     dtype: str = "float32"
@@ -46,6 +62,8 @@ class LoadSettings:
     template_args: Mapping[str, object] = field(default_factory=dict)
     device_map: DeviceMap | None = None
     server: ServerSettings = field(default_factory=ServerSettings)
+    engine: str = "local"
+    ray: RaySettings = field(default_factory=RaySettings)
 
     def options(self) -> LoadOptions:
         """The settings as keyword arguments."""
@@ -59,7 +77,22 @@ class LoadSettings:
             raise UserError(f"--device-map and --device {self.device}: give one of them")
         if self.dtype not in DTYPES:
             raise unknown("dtype", self.dtype, DTYPES)
+        if self.engine not in ENGINES:
+            raise unknown("engine", self.engine, ENGINES)
+        if self.engine == "ray":
+            self._check_ray()
+            return
+        if self.ray != RaySettings():
+            raise UserError("--ray-address, --workers: give --engine ray too")
         _check_device(self.device)
+
+    def _check_ray(self) -> None:
+        if self.device_map is not None:
+            raise UserError("--device-map and --engine ray: a worker holds its model on one device; give one of them")
+        if self.device not in ("auto", "cpu", "cuda"):
+            raise UserError(f"--device {self.device} and --engine ray: the cluster chooses the GPU; give cuda or auto")
+        if self.ray.workers is not None and self.ray.workers < 1:
+            raise UserError(f"--workers {self.ray.workers}: give 1 or more")
 
 
 def _check_device(device: str) -> None:

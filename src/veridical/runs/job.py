@@ -59,6 +59,11 @@ class Job:
                 step()
         return cls(model, plans, settings, tuple(first))
 
+    @property
+    def window_size(self) -> int:
+        """Asks in a window, but for the last."""
+        return WINDOW
+
     def __len__(self) -> int:
         return sum(len(plan.asks) for plan in self.plans)
 

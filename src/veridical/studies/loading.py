@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,6 +59,21 @@ class Loading:
                 known = given.fingerprint.digest == stored.model.digest
             if known:
                 manifests.merged_settings(folder, stored.settings, settings)
+
+    @contextmanager
+    def opened(self, given: str | LanguageModel, progress: Progress) -> Iterator[LanguageModel]:
+        """The model, on the workers of a cluster where the settings say so; its memory is free again afterwards."""
+        if isinstance(given, str) and self.settings.engine == "ray":
+            from veridical.cluster.remote_model import start
+
+            remote = start(given, self.settings, progress)
+            try:
+                yield remote
+            finally:
+                remote.close()
+        else:
+            yield self.load(given, progress)
+        free_memory()
 
     def load(self, given: str | LanguageModel, progress: Progress) -> LanguageModel:
         """The model of that name, loaded with these settings; a model that is given loaded is returned as it is."""

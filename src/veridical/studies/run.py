@@ -7,6 +7,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Unpack
 
+from veridical.cluster.execute import execute_remotely
+from veridical.cluster.remote_model import RemoteModel
 from veridical.collector import collector_paused
 from veridical.errors import UserError
 from veridical.files.writing import check_path, writable_folder
@@ -24,7 +26,7 @@ from veridical.runs.plan import AskOptions, Plan, check_names, plan
 from veridical.runs.states import Layers
 from veridical.runs.store import RunStore, check_items, lacking_suites, restore_items
 from veridical.studies.judged import Judgement
-from veridical.studies.loading import Loading, check_modes, free_memory, spelled
+from veridical.studies.loading import Loading, check_modes, spelled
 from veridical.studies.remarks import lost_text
 from veridical.studies.study import Study, default_out, run_folder
 from veridical.suites.registry import Data, read
@@ -119,12 +121,11 @@ def run(
         for line in (line for one in plans for line in one.skipped):
             progress.say(line)
         for given in models:
-            asked = loader.load(given, progress)
-            check_modes(asked.name, asked.modes, options.modes)
-            base = (bases or {}).get(asked.name, "")
-            failed += _ask(asked, study, plans, options, settings, hidden_layers, progress, base)
-            del asked
-            free_memory()
+            with loader.opened(given, progress) as asked:
+                check_modes(asked.name, asked.modes, options.modes)
+                base = (bases or {}).get(asked.name, "")
+                failed += _ask(asked, study, plans, options, settings, hidden_layers, progress, base)
+                del asked
         result = Study(study, Judgement(_with_questions(study, progress)), failed)
         if before_judging is not None:
             before_judging(result)
@@ -218,7 +219,10 @@ def _ask(
 ) -> int:
     """Ask one model all plans; gives the number of requests that failed."""
     with collected() as warnings:
-        job = Job.begin(model, plans, settings, progress)
+        if isinstance(model, RemoteModel):
+            job = model.begin(plans, settings, progress)
+        else:
+            job = Job.begin(model, plans, settings, progress)
         folder = run_folder(study, model)
         manifest = _manifest(model, plans, options, settings, base)
         if isinstance(model, Probed) and not manifests.is_run(folder):
@@ -227,7 +231,11 @@ def _ask(
         store = RunStore(folder, manifest, plans)
         if store.lost:
             progress.say(f"{folder}: {lost_text(store.lost)}")
-        tally = execute(model, store, job, progress, hidden_layers)
+        if isinstance(model, RemoteModel):
+            tally, warned = execute_remotely(model, store, job, progress, hidden_layers)
+            warnings.extend(warned)
+        else:
+            tally = execute(model, store, job, progress, hidden_layers)
     stored = open_run(folder)
     # A large run whose answers are all stored already is not read for counts that are in its manifest.
     changed = tally.n_answered or tally.n_failed or stored.manifest.notes.get("asks") != stored.asks.height
