@@ -23,6 +23,7 @@ from veridical.cluster.worker import Worker
 from veridical.errors import UserError
 from veridical.models import RaySettings
 from veridical.runs.store import read_responses
+from veridical.studies.study import open_study
 from veridical.suites.file_writer import write_suite
 
 from .making import tiny_model
@@ -136,7 +137,7 @@ def test_questions_that_kill_every_worker_end_the_job_in_a_line(
     model: str, cluster: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _one_cpu(monkeypatch)
-    monkeypatch.setattr(team, "Worker", Dying)
+    monkeypatch.setattr(team.Team, "worker", Dying)
     with pytest.raises(UserError, match="3 workers died over the same questions"):
         ask(model, tmp_path / "run", engine="ray", ray=TWO)
     stored = read_responses(next((tmp_path / "run").glob("*/manifest.json")).parent)
@@ -216,7 +217,7 @@ def test_a_driver_that_is_ended_goes_on_and_loses_nothing(number: int, model: st
     assert after.filter(after["key"].is_in(before["key"].implode())).equals(before)
     alone = veridical.run(suite, model=model, out=tmp_path / "alone", batch_tokens=256)
     asked = [(row["item"], row["prompt"], row["order"], row["label"]) for row in alone.responses.iter_rows(named=True)]
-    there = veridical.judge([out]).runs[0].frame
+    there = open_study(out).runs[0].frame
     assert sorted(asked) == sorted(
         (r["item"], r["prompt"], r["order"], r["label"]) for r in there.iter_rows(named=True)
     )

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import logging
 import os
-from collections import Counter, deque
+import signal
+import socket
+import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from veridical.cluster.unit_queue import UnitQueue
 from veridical.cluster.units import Done, Unit
 from veridical.cluster.worker import Description, Worker
 from veridical.errors import UserError, excerpt
@@ -18,7 +22,11 @@ from veridical.models.protocol import GenerationSettings
 from veridical.models.settings import LoadSettings, RaySettings
 from veridical.progress import Progress
 from veridical.runs.plan import Plan
+from veridical.signals import STOPPING
 
+REACHING_SECONDS = 10.0
+UNITS_AHEAD = 8
+"""Units for each worker that are made before they are taken, to choose from."""
 MOST_DEATHS = 3
 """Workers that may die over one unit before the job ends."""
 SECONDS = 0.5
@@ -38,6 +46,8 @@ class Resources:
 
 class Team:
     """Workers that hold copies of one model. Begun by `Team.start`, ended by `close`."""
+
+    worker: type[Worker] = Worker
 
     def __init__(self, spec: str, settings: LoadSettings, resources: Resources, *, started_here: bool) -> None:
         self._spec = spec
@@ -71,6 +81,12 @@ class Team:
     def __len__(self) -> int:
         return self._resources.n_workers
 
+    def wait(self) -> None:
+        """Wait until every worker has loaded the model."""
+        import ray
+
+        ray.get([worker.describe.remote() for worker in self._workers])
+
     def ask_one(self, method: str, *given: object) -> Any:
         """What a method of one worker gives. Raises UserError where the worker dies over it, and what it raises."""
         import ray
@@ -99,13 +115,18 @@ class Team:
         """
         import ray
 
-        again: deque[Unit] = deque()
+        queue = UnitQueue(units, UNITS_AHEAD * len(self))
+        prepared: dict[Any, int] = {}
         idle: list[Any] = []
         working: dict[Any, tuple[Any, Unit]] = {}
         try:
             while True:
-                while idle and (unit := again.popleft() if again else next(units, None)):
+                while idle:
+                    window = prepared.pop(idle[-1], None)
+                    if (unit := queue.take(window, set(prepared.values()))) is None:
+                        break
                     worker = idle.pop()
+                    prepared[worker] = unit.window
                     working[worker.answer.remote(unit)] = (worker, unit)
                 if not working and (idle or not self._starting):
                     return
@@ -118,7 +139,8 @@ class Team:
                         raise _cause(error) from error
                     except ray.exceptions.RayError as error:
                         if unit is not None:
-                            again.append(unit)
+                            queue.give_back(unit)
+                        prepared.pop(worker, None)
                         self._replace(worker, unit, error)
                         continue
                     idle.append(worker)
@@ -142,7 +164,7 @@ class Team:
         import ray
 
         taken = self._resources
-        actor = ray.remote(concurrency_groups={"control": 1})(Worker)  # type: ignore[call-overload]  # its stubs lack it
+        actor = ray.remote(concurrency_groups={"control": 1})(self.worker)  # type: ignore[call-overload]  # its stubs lack it
         chosen = actor.options(num_cpus=taken.cpus, num_gpus=taken.gpus, max_restarts=0)
         return chosen.remote(self._spec, self._settings, None if taken.gpus else taken.cpus)
 
@@ -179,12 +201,33 @@ def _connect(address: str | None) -> bool:
         raise UserError(f"--engine ray needs ray, which is not installed: {install_command('ray')}") from error
     if ray.is_initialized():
         return False
+    if address is not None:
+        _check_reachable(address)
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    handlers = {number: signal.getsignal(number) for number in STOPPING}
     try:
         ray.init(address or "local", include_dashboard=False, logging_level=logging.ERROR, log_to_driver=False)
     except (ConnectionError, ValueError, RuntimeError, OSError, TimeoutError) as error:
         where = f"--ray-address {address}" if address else "--engine ray"
         raise UserError(f"{where}: the cluster cannot be reached or started ({excerpt(error, 200)})") from error
+    if in_main_thread:
+        for number, handler in handlers.items():  # Ray puts its own in their places, which end the process at once
+            signal.signal(number, handler)
     return True
+
+
+def _check_reachable(address: str) -> None:
+    """Raise UserError where nobody listens at HOST:PORT, which Ray would find out after minutes."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if not colon or not port.isdigit():
+        if address in ("auto", "local"):
+            return
+        raise UserError(f"--ray-address {address!r}: give HOST:PORT, as 'ray start --head' prints it, or auto")
+    try:
+        socket.create_connection((host, int(port)), timeout=REACHING_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else "no answer"
+        raise UserError(f"--ray-address {address}: the cluster cannot be reached ({reason})") from error
 
 
 def _resources(settings: LoadSettings) -> Resources:

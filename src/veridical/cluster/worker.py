@@ -62,9 +62,14 @@ class Worker:
             import torch
 
             torch.set_num_threads(threads)
-        self._model: LanguageModel = models.load_with(spec, settings)
-        if not isinstance(self._model, Divisible):
+        model = models.load_with(spec, settings)
+        if not isinstance(model, Divisible):
             raise UserError(f"model {spec!r} is run by a server, which needs no workers: leave --engine ray out")
+        self.hold(model)
+
+    def hold(self, model: LanguageModel) -> None:
+        """Take a model that is loaded, which is `Divisible` too."""
+        self._model = model
         self._stopped = threading.Event()
         self._window: tuple[int, list[Prepared]] | None = None
         self._plans: Sequence[Plan] = ()
@@ -90,6 +95,7 @@ class Worker:
 
     def try_job(self, plans: Sequence[Plan], settings: GenerationSettings) -> None:
         """Prepare the first asks of a job, which are kept. Raises UserError where one cannot be put to this model."""
+        self._plans, self._settings = plans, settings
         self._window = (0, list(Job.begin(self._model, plans, settings, Silent()).first))
 
     def begin(self, job: tuple[Sequence[Plan], GenerationSettings], run: Path, fingerprint: str) -> None:
@@ -101,6 +107,8 @@ class Worker:
             )
         if not is_run(run):
             raise UserError(f"{run} is not there on every machine of the cluster: give --out a folder that all share")
+        if _described(*job) != _described(self._plans, self._settings):
+            self._window = None
         (self._plans, self._settings), self._run = job, run
         self._stopped.clear()
 
@@ -156,9 +164,11 @@ class Worker:
 
     def _prepared(self, unit: Unit) -> list[Prepared]:
         """The window's requests, kept for its next share."""
-        if self._window is None or self._window[0] != unit.window or self._window[1][0][0] != unit.asks[0]:
+        held = self._window
+        if held is None or held[0] != unit.window or [ask for ask, _, _ in held[1]] != list(unit.asks):
             self._window = (unit.window, prepare(self._model, self._plans, unit.asks, self._settings))
-        return self._window[1]
+            return self._window[1]
+        return held[1]
 
     def _share(self, requests: Mapping[str, Request], unit: Unit) -> set[str]:
         """The keys of the unit's share of these requests."""
@@ -172,3 +182,8 @@ class Worker:
     def _write(self, kind: str, frame: pl.DataFrame, parts: list[Part]) -> None:
         path, sha256 = add_part(self._run / kind, frame)
         parts.append(Part(path=f"{kind}/{path.name}", rows=frame.height, sha256=sha256))
+
+
+def _described(plans: Sequence[Plan], settings: GenerationSettings) -> object:
+    """What of a job its requests depend on."""
+    return settings, [plan.suite.content_hash for plan in plans]

@@ -36,7 +36,7 @@ MAX_NEW_TOKENS = 512
 
 
 def run(
-    suites: str | Suite | Sequence[str | Suite],
+    suites: str | Path | Suite | Sequence[str | Path | Suite],
     *,
     model: str | LanguageModel | Sequence[str | LanguageModel],
     prompts: str | Sequence[str] | None = None,
@@ -87,7 +87,8 @@ def run(
         UserError: the input is at fault; the message is one line.
     """
     progress = progress or Silent()
-    names = [suites] if isinstance(suites, str | Suite) else list(suites)
+    given = [suites] if isinstance(suites, str | Path | Suite) else suites
+    names = [str(one) if isinstance(one, Path) else one for one in given]
     models = [spelled(one) for one in ([model] if isinstance(model, str | LanguageModel) else model)]
     options = AskOptions(
         modes=tuple(dict.fromkeys([mode] if isinstance(mode, str) else mode)),
@@ -112,16 +113,16 @@ def run(
     loader = Loading(LoadSettings(**loading))
     loader.check(models, options.modes)
     _check_study(study, plans)
-    for given in models:
-        loader.check_stored(study, given, _settings(options, settings))
+    for one in models:
+        loader.check_stored(study, one, _settings(options, settings))
     failed = 0
     with writable_folder(study):
         for folder in run_folders(study):
             restore_items(folder, plans)
         for line in (line for one in plans for line in one.skipped):
             progress.say(line)
-        for given in models:
-            with loader.opened(given, progress) as asked:
+        for one in models:
+            with loader.opened(one, progress) as asked:
                 check_modes(asked.name, asked.modes, options.modes)
                 base = (bases or {}).get(asked.name, "")
                 failed += _ask(asked, study, plans, options, settings, hidden_layers, progress, base)
