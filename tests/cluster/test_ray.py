@@ -235,3 +235,15 @@ def test_a_cluster_that_is_not_there_is_one_line(model: str, tmp_path: Path) -> 
     assert done.returncode == 2, done.stderr
     assert "veridical: --ray-address 127.0.0.1:1: the cluster cannot be reached" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_readout_by_workers_is_that_of_one_process(
+    model: str, cluster: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _one_cpu(monkeypatch)
+    given: dict[str, Any] = {"model": model, "limit": 16, "draws": 20, "category_draws": 20, "control_draws": 5}
+    alone = veridical.readout("imperfective", out=tmp_path / "alone", **given)
+    shared = veridical.readout("imperfective", out=tmp_path / "shared", **given, engine="ray", ray=TWO)
+    assert (alone.path / "measures.json").read_bytes() == (shared.path / "measures.json").read_bytes()
+    with pytest.raises(UserError, match="--twin and --engine ray"):
+        veridical.readout("imperfective", out=tmp_path / "twin", **given, twin=True, engine="ray", ray=TWO)

@@ -37,6 +37,13 @@ def test_pairs_are_recovered_where_every_row_is_right() -> None:
     np.testing.assert_array_equal(pairs_recovered(answers, gold, pairs), [2, 1, 0, 0])
 
 
+@pytest.mark.parametrize("shape", [(4,), (3, 4), (2, 3, 4)])
+def test_without_a_pair_none_is_recovered_of_each_vector(shape: tuple[int, ...]) -> None:
+    # A sample of sets may leave each with one item: its nulls are of no pair, and have a value a vector all the same.
+    recovered = pairs_recovered(np.zeros(shape, dtype=int), np.zeros(4, dtype=int), [])
+    np.testing.assert_array_equal(recovered, np.zeros(shape[:-1]))
+
+
 @pytest.mark.parametrize(
     ("label", "expected"), [("Favors", 1 / 3), ("Challenges", 1 / 3), ("Wrong Target", 1 / 3), ("Unresolved", 0)]
 )

@@ -9,7 +9,7 @@ import socket
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from veridical.cluster.worker import Description, Worker
 from veridical.errors import UserError, excerpt
 from veridical.installing import install_command
 from veridical.models.protocol import GenerationSettings
-from veridical.models.settings import LoadSettings, RaySettings
+from veridical.models.settings import LoadSettings
 from veridical.progress import Progress
 from veridical.runs.plan import Plan
 from veridical.signals import STOPPING
@@ -51,7 +51,7 @@ class Team:
 
     def __init__(self, spec: str, settings: LoadSettings, resources: Resources, *, started_here: bool) -> None:
         self._spec = spec
-        self._settings = replace(settings, engine="local", ray=RaySettings())
+        self._settings = settings.here()
         self._resources = resources
         self._started_here = started_here
         self._begin: Callable[[Any], Any] = lambda worker: None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from importlib.util import find_spec
 from typing import TypedDict, cast
 
@@ -68,6 +68,10 @@ class LoadSettings:
     def options(self) -> LoadOptions:
         """The settings as keyword arguments."""
         return cast("LoadOptions", {one.name: getattr(self, one.name) for one in fields(self)})
+
+    def here(self) -> LoadSettings:
+        """The same for a model that this process loads."""
+        return replace(self, engine="local", ray=RaySettings())
 
     def check(self) -> None:
         """Raise UserError for a dtype or device that there is not; only a CUDA device needs torch to tell."""

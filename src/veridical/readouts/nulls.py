@@ -31,4 +31,7 @@ def permuted_within(labels: Ints, groups: Ints, draws: int, rng: np.random.Gener
 def pairs_recovered(answers: Ints, labels: Ints, pairs: Sequence[Ints]) -> Ints:
     """How many sets have every row right: codes (..., m) against (m,) or (..., m), each set's rows; shape (...)."""
     right = answers == labels
-    return np.asarray(np.sum([right[..., rows].all(-1) for rows in pairs], axis=0))
+    found = np.zeros(right.shape[:-1], dtype=np.int64)  # a sum over no pair would have no shape
+    for rows in pairs:
+        found += right[..., rows].all(-1)
+    return found

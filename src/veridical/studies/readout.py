@@ -107,6 +107,10 @@ def readout(
     loader = Loading(LoadSettings(**loading))
     models = [spelled(one) for one in ([model] if isinstance(model, str | LanguageModel) else model)]
     loader.check(models, ["loglikelihood", *([against] if against == "generate" else [])], local=True)
+    if twin and loader.settings.engine == "ray":
+        raise UserError("--twin and --engine ray: workers hold no twins of a model; give one of them")
+    # Phrases are compared in this process, whoever answers.
+    here = Loading(loader.settings.here())
     if twin:
         models = _with_twins(models, loader, seed, progress)
     given = {one if isinstance(one, str) else one.name: one for one in models}
@@ -117,7 +121,7 @@ def readout(
             if given_here and read_hidden(one.path, StatesKey(asked.name, name, FULL)) is not None:
                 _read_out(one, asked, fitted, name, layer, effort, progress)
                 if asked.measures in COMPARE_PHRASES:
-                    load_model = partial(loader.load, given[one.manifest.model.name], progress)
+                    load_model = partial(here.load, given[one.manifest.model.name], progress)
                     _compare_phrases(one, asked.name, name, load_model)
 
     ask = partial(
