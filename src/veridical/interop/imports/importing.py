@@ -134,7 +134,12 @@ def _write_all(models: Sequence[LoggedModel], target: Path, how: _How, seed: int
             refused.append(error)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             # A log that no reader foresaw must not take the others of its folder down.
-            refused.append(UserError(f"{one.where} cannot be read ({type(error).__name__}: {str(error)[:200]})"))
+            fault = UserError(
+                f"{one.where} cannot be read: its records are not as logs of this kind have them "
+                f"({type(error).__name__}); is it whole?"
+            )
+            fault.__cause__ = error
+            refused.append(fault)
     if len(refused) == len(models):
         raise refused[0]
     for message in refused:
