@@ -16,7 +16,7 @@ from veridical.models import LoadSettings
 def command(
     context: typer.Context,
     suite: Annotated[
-        list[str], typer.Argument(metavar="SUITE", help="Built-in names or suite files, or a recipe (studies/*.yaml).")
+        list[str], typer.Argument(metavar="SUITE", help="Built-in names, suite files or tables, or a recipe (*.yaml).")
     ],
     model: Annotated[list[str] | None, MODEL] = None,
     prompt: Annotated[
@@ -41,6 +41,23 @@ def command(
     seed: Annotated[
         int, typer.Option("--seed", metavar="N", min=0, help="Of the sets of --limit, --shots and resampling.")
     ] = 0,
+    text_column: Annotated[
+        list[str] | None,
+        typer.Option("--text-column", metavar="NAME", help="Of a table: a column of text to show; repeatable."),
+    ] = None,
+    label_column: Annotated[
+        str, typer.Option("--label-column", metavar="NAME", help="Of a table: the column of the right label.")
+    ] = "",
+    choices: Annotated[
+        str | None,
+        typer.Option("--choices", metavar="A,B,…", help="Of a table: all labels, or the columns of the options."),
+    ] = None,
+    set_column: Annotated[
+        str, typer.Option("--set-column", metavar="NAME", help="Of a table: rows that share it are judged together.")
+    ] = "",
+    role_column: Annotated[
+        str, typer.Option("--role-column", metavar="NAME", help="Of a table: what a row is within its set.")
+    ] = "",
     *,
     loading: LoadSettings,
     out: OutStudy = None,
@@ -65,10 +82,14 @@ def command(
     from veridical.studies.follow import Given, follow
     from veridical.studies.run import run as run_study
     from veridical.studies.study import default_out
+    from veridical.suites.tables.options import TableOptions, named_choices
 
+    table = TableOptions(tuple(text_column or ()), label_column, named_choices(choices), set_column, role_column)
     recipe = given_recipe(context, suite)
     if recipe is None and not model:
         raise UserError("Missing option '--model' (see 'veridical run --help')")
+    if recipe is not None and table.given:
+        raise UserError("a recipe names its suites: options on a table's columns go with the table itself")
     study_folder = out or default_out(suite)
     progress = Terminal(errors())
     with resumable(context.obj, study_folder, named=out is not None):
@@ -91,6 +112,7 @@ def command(
                 orders=orders,
                 repeats=repeats,
                 max_new_tokens=max_new_tokens,
+                table=table,
                 progress=progress,
                 **loading.options(),
             )

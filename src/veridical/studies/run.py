@@ -30,6 +30,7 @@ from veridical.studies.loading import Loading, check_modes, spelled
 from veridical.studies.remarks import lost_text
 from veridical.studies.study import Study, default_out, run_folder
 from veridical.suites.registry import Data, read
+from veridical.suites.tables.options import WELL_KNOWN, TableOptions
 from veridical.wording import counted
 
 MAX_NEW_TOKENS = 512
@@ -53,6 +54,7 @@ def run(
     max_new_tokens: int = MAX_NEW_TOKENS,
     hidden_layers: Layers | None = None,
     bases: Mapping[str, str] | None = None,
+    table: TableOptions | None = None,
     before_judging: Callable[[Study], None] | None = None,
     progress: Progress | None = None,
     **loading: Unpack[LoadOptions],
@@ -63,7 +65,7 @@ def run(
     stopped; more items, prompts, modes or models extend it, and all in the folder is judged together.
 
     Args:
-        suites: names of built-in suites, suite files, or suites.
+        suites: names of built-in suites, suite files, tables of items, or suites.
         model: models as the command line spells them (`smollm2`, `hf/ORG/NAME`, `hf/PATH`), or objects that
             keep the protocol of `veridical.models.protocol.LanguageModel`.
         prompts: the prompts' names; every prompt that fits the mode where None.
@@ -79,6 +81,8 @@ def run(
             score, in the run's folder `hidden`: `{"full": [0, -2]}` (0 is the embedding, -2 the output of the
             penultimate block), or None for all.
         bases: by a model's name, the model that it was fine-tuned from; kept in its manifest, for home advantage.
+        table: which columns of a table (CSV, TSV, JSONL, Parquet, a folder of `datasets`) hold what; where None they
+            are looked for under well-known names.
         before_judging: called with the study once everything is asked, to add to its runs what is judged with them.
         loading: how models given by name are loaded (`dtype`, `device`, `template_args`, ...): the fields of
             `veridical.models.LoadSettings`.
@@ -107,7 +111,8 @@ def run(
         raise UserError(f"--max-new-tokens {max_new_tokens}: give 1 or more")
     if not models:
         raise UserError("no model is given: name at least one with --model")
-    plans = _plans(names, options, Data(_path(data), _path(data_dir), shots, seed, few=limit is not None))
+    given_data = Data(_path(data), _path(data_dir), shots, seed, limit is not None, table or WELL_KNOWN)
+    plans = _plans(names, options, given_data)
     study = Path(out) if out is not None else default_out(names)
     settings = GenerationSettings(max_new_tokens)
     loader = Loading(LoadSettings(**loading))

@@ -17,6 +17,9 @@ from veridical.errors import UserError, unknown
 from veridical.items import Suite
 from veridical.judge.names import register
 from veridical.suites.files import read_suite
+from veridical.suites.tables.builder import suite_from_table
+from veridical.suites.tables.options import WELL_KNOWN, TableOptions
+from veridical.suites.tables.reading import COLUMNAR, DELIMITED, SPREADSHEETS, is_table
 
 if TYPE_CHECKING:
     from veridical.suites.commonsense.task import Task
@@ -122,13 +125,15 @@ class SuiteSummary:
 @dataclass(frozen=True, slots=True)
 class Data:
     """What the user gives for a suite's items: a file of published data, or a folder of them; `shots` examples before
-    each item, drawn by `seed`. With `few`, few sets of the suite are asked: items are made when they are asked for."""
+    each item, drawn by `seed`. With `few`, few sets of the suite are asked: items are made when they are asked for.
+    `table` names the columns of a table."""
 
     file: Path | None = None
     folder: Path | None = None
     shots: int = 0
     seed: int = 0
     few: bool = False
+    table: TableOptions = WELL_KNOWN
 
 
 @cache
@@ -148,6 +153,13 @@ def read(name_or_path: str | Path, data: Data) -> tuple[Suite, tuple[str, ...]]:
     """The suite that `load` returns, and notes for the user on how it was read."""
     name = str(name_or_path)
     task = benchmarks().get(name)
+    in_table = task is None and name not in BUILT_IN and _looks_like_path(name) and is_table(Path(name))
+    if data.table.given and not in_table:
+        raise UserError(
+            f"{name}: --text-column, --label-column, --choices, --set-column and --role-column go with a table"
+        )
+    if in_table and data.file is None and not data.shots:
+        return suite_from_table(Path(name), data.table)
     if task is not None:
         from veridical.suites.commonsense.benchmark import benchmark
         from veridical.suites.commonsense.copies import Copy
@@ -177,7 +189,11 @@ def _own(name_or_path: str | Path, data: Path | None) -> Suite:
 
 def _looks_like_path(name: str) -> bool:
     separators = [separator for separator in (os.sep, os.altsep) if separator]
-    return name.endswith(".jsonl") or any(s in name for s in separators) or (bool(name) and Path(name).exists())
+    return (
+        name.lower().endswith((".jsonl", *DELIMITED, *COLUMNAR, *SPREADSHEETS))
+        or any(s in name for s in separators)
+        or (bool(name) and Path(name).exists())
+    )
 
 
 def list_suites() -> tuple[SuiteSummary, ...]:
