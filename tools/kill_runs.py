@@ -5,7 +5,8 @@
 Every interruption is a signal drawn from SIGKILL, SIGTERM and SIGINT, after a time drawn up to that of the run left
 alone. One to three of them hit a run before it may end. Checked: no stored response is lost, each signal but SIGKILL is
 answered by the command that goes on and 128 + its number, and at the end responses and measures.json are equal byte for
-byte. Exit status 1 where anything differs.
+byte. With `--workers N` the runs are asked by workers of a local Ray cluster (`--engine ray`), and one in three
+interruptions kills a worker, which the run must survive. Exit status 1 where anything differs.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
+import psutil
 
 from veridical.runs.store import read_responses
 
@@ -83,6 +85,20 @@ def interrupted(
         tally.faults.append(f"{where}: said {said[-300:]!r}")
 
 
+def without_a_worker(words: Sequence[str], out: Path, flush: int, moment: float, tally: Tally) -> None:
+    """Start a run, kill one of its workers, and check that it ends as if nothing had been."""
+    process = started(words, out, flush)
+    time.sleep(moment)
+    mine = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
+    workers = [one for one in mine if one.is_running() and "ray::Worker" in " ".join(one.cmdline())]
+    if workers:
+        workers[0].kill()
+        tally.kills["a worker"] = tally.kills.get("a worker", 0) + 1
+    _, said = process.communicate()
+    if process.returncode:
+        tally.faults.append(f"{out.name}, a worker killed after {moment:.1f} s: {said[-300:]!r}")
+
+
 def main() -> int:
     """Run the trial and print what was found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
@@ -95,11 +111,13 @@ def main() -> int:
     parser.add_argument("--flush", type=int, default=20, help="answers that are written at once")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--max-new-tokens", type=int, default=24)
+    parser.add_argument("--workers", type=int, help="of a local Ray cluster; without it one process asks")
     given = parser.parse_args()
     words = [given.suite, "--model", given.model, "--limit", str(given.limit)]
     words += [word for mode in given.mode or () for word in ("--mode", mode)]
     words += [word for prompt in given.prompt or () for word in ("--prompt", prompt)]
     words += ["--max-new-tokens", str(given.max_new_tokens)]
+    words += ["--engine", "ray", "--workers", str(given.workers)] if given.workers else []
     # A shell starts jobs in the background with this ignored, and a child inherits that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     draw = random.Random(given.seed)
@@ -118,7 +136,10 @@ def main() -> int:
         while sum(tally.kills.values()) < given.kills:
             out = Path(scratch) / f"run{tally.runs}"
             for _ in range(draw.randint(1, 3)):
-                interrupted(words, out, given.flush, draw.uniform(0, seconds), draw.choice(SIGNALS), tally)
+                if given.workers and draw.random() < 1 / 3:
+                    without_a_worker(words, out, given.flush, draw.uniform(0, seconds), tally)
+                else:
+                    interrupted(words, out, given.flush, draw.uniform(0, seconds), draw.choice(SIGNALS), tally)
             process = started(words, out, given.flush)
             _, said = process.communicate()
             tally.runs += 1

@@ -9,6 +9,7 @@ import socket
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -88,15 +89,17 @@ class Team:
         ray.get([worker.describe.remote() for worker in self._workers])
 
     def ask_one(self, method: str, *given: object) -> Any:
-        """What a method of one worker gives. Raises UserError where the worker dies over it, and what it raises."""
+        """What a method of one worker gives. Raises UserError where workers die over it, and what it raises."""
         import ray
 
-        try:
-            return ray.get(getattr(self._workers[0], method).remote(*given))
-        except ray.exceptions.RayTaskError as error:
-            raise _cause(error) from error
-        except ray.exceptions.RayActorError as error:
-            raise UserError(f"model {self._spec!r}: {_death(error)}") from error
+        while True:
+            worker = self._workers[0]
+            try:
+                return ray.get(getattr(worker, method).remote(*given))
+            except ray.exceptions.RayTaskError as error:
+                raise _cause(error) from error
+            except ray.exceptions.RayError as error:
+                self._replace(worker, None, error)
 
     def begin(self, plans: list[Plan], settings: GenerationSettings, run: Path, fingerprint: str) -> None:
         """Give every worker, and all that replace one, a job."""
@@ -180,7 +183,8 @@ class Team:
             ) from error
         new = self._hired()
         self._workers = [new if worker is dead else worker for worker in self._workers]
-        self._starting[self._begin(new)] = new
+        if (beginning := self._begin(new)) is not None:
+            self._starting[beginning] = new
 
     def _stop(self, working: list[Any]) -> None:
         """Have the workers write what they have answered, and wait for that."""
@@ -203,15 +207,17 @@ def _connect(address: str | None) -> bool:
         return False
     if address is not None:
         _check_reachable(address)
-    in_main_thread = threading.current_thread() is threading.main_thread()
     handlers = {number: signal.getsignal(number) for number in STOPPING}
+    given = {"include_dashboard": False, "logging_level": logging.ERROR, "log_to_driver": False}
     try:
-        ray.init(address or "local", include_dashboard=False, logging_level=logging.ERROR, log_to_driver=False)
+        # In another thread Ray cannot put its own handler of SIGTERM, which ends the process at once, in place of ours.
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(ray.init, address or "local", **given).result()
     except (ConnectionError, ValueError, RuntimeError, OSError, TimeoutError) as error:
         where = f"--ray-address {address}" if address else "--engine ray"
         raise UserError(f"{where}: the cluster cannot be reached or started ({excerpt(error, 200)})") from error
-    if in_main_thread:
-        for number, handler in handlers.items():  # Ray puts its own in their places, which end the process at once
+    if threading.current_thread() is threading.main_thread():
+        for number, handler in handlers.items():  # what it writes in compiled code it does put in place
             signal.signal(number, handler)
     return True
 
@@ -262,6 +268,6 @@ def _cause(error: Any) -> BaseException:
 def _death(error: BaseException) -> str:
     """Why a worker died, as far as Ray knows."""
     said = " ".join(str(error).split())
-    if "memory" in said.casefold():
+    if "running low on memory" in said:  # the other messages of Ray name it among what may have been
         return "a worker ran out of memory"
     return f"a worker died, perhaps for want of memory ({excerpt(said, 160)})"
