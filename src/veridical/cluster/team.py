@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -208,11 +209,15 @@ def _connect(address: str | None) -> bool:
     if address is not None:
         _check_reachable(address)
     handlers = {number: signal.getsignal(number) for number in STOPPING}
-    given = {"include_dashboard": False, "logging_level": logging.ERROR, "log_to_driver": False}
+    start = partial(
+        ray.init,
+        address or "local",
+        include_dashboard=False,
+        logging_level=logging.ERROR,
+        log_to_driver=False,
+    )
     try:
-        # In another thread Ray cannot put its own handler of SIGTERM, which ends the process at once, in place of ours.
-        with ThreadPoolExecutor(1) as pool:
-            pool.submit(ray.init, address or "local", **given).result()
+        _starter().submit(start).result()
     except (ConnectionError, ValueError, RuntimeError, OSError, TimeoutError) as error:
         where = f"--ray-address {address}" if address else "--engine ray"
         raise UserError(f"{where}: the cluster cannot be reached or started ({excerpt(error, 200)})") from error
@@ -220,6 +225,16 @@ def _connect(address: str | None) -> bool:
         for number, handler in handlers.items():  # what it writes in compiled code it does put in place
             signal.signal(number, handler)
     return True
+
+
+@cache
+def _starter() -> ThreadPoolExecutor:
+    """A thread that Ray is started in.
+
+    There it cannot put its own handler of SIGTERM, which ends the process at once, in place of ours. The thread stays,
+    because the processes of a cluster end with the thread that started them.
+    """
+    return ThreadPoolExecutor(1)
 
 
 def _check_reachable(address: str) -> None:
