@@ -333,7 +333,7 @@ def test_a_checkpoint_s_own_limit_goes_before_the_task_s_as_in_the_harness() -> 
         ({"max_gen_toks": 0}, "give max_gen_toks=N with N of 1 or more"),
         (
             {"max_gen_toks": "4,do_sample=true"},
-            '"4,do_sample=true".*: a value is of the wrong type; change --gen-kwargs',
+            '"4,do_sample=true".*: a value is of the wrong type; change',
         ),
         ({"temperature": "hot"}, '"hot".*: a value is of the wrong type; change --gen-kwargs'),
         ({"until": None}, "'until' must be a text or a list of texts"),
